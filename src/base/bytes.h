@@ -1,0 +1,37 @@
+// A stream of bytes from a file, standard input, or what gzip or zstd makes of them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace stepscope {
+
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  // Fills target from the current place; returns the bytes written, 0 at the end. A damaged compressed stream yields what could be decoded, then ends
+  // with damage() saying so. An Error is for the operating system's refusals only.
+  virtual Result<std::size_t> read(std::span<char> target) = 0;
+  // Decoded bytes that peek() may look at without consuming them: up to 64 KiB from the start, before the first read().
+  virtual Result<std::string_view> peek() = 0;
+  // What was wrong with the compressed stream, after the end was reached: "gzip stream ends early". Empty = nothing.
+  virtual std::string damage() const { return {}; }
+  virtual std::string_view path() const = 0;
+  virtual std::uint64_t raw_bytes_read() const = 0;                      // of the file itself, for progress
+  virtual std::optional<std::uint64_t> raw_bytes_total() const = 0;      // absent for standard input
+  // A descriptor for positional reads of plain, uncompressed regular files (parallel readers); -1 otherwise.
+  virtual int plain_file() const { return -1; }
+};
+
+// Opens path ("-" = standard input); gzip and zstd are recognised by content.
+Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
+// Bytes in memory, also compressed ones: for tests and fuzzers.
+std::unique_ptr<ByteSource> open_memory(std::string_view bytes, std::string path);
+
+}  // namespace stepscope

@@ -1,0 +1,51 @@
+// The only way to make a Timeline: add ranks, tracks and rows, then finish(). Rows may come in any order of time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "timeline/timeline.h"
+
+namespace stepscope {
+
+class TimelineBuilder {
+ public:
+  RankId add_rank(Rank rank);
+  Rank& rank(RankId id) { return timeline_.ranks[index(id)]; }
+
+  // Tracks and devices are found again by their keys: (rank, process, thread, device, stream) and (rank, label).
+  TrackId track(RankId rank, TrackKind kind, std::string_view process, std::string_view thread, DeviceId device = no_id<DeviceId>, std::int64_t stream = -1);
+  Track& track(TrackId id) { return timeline_.tracks[index(id)]; }
+  DeviceId device(RankId rank, std::string_view label);
+  Device& device(DeviceId id) { return timeline_.devices[index(id)]; }
+
+  NameTable& names() { return timeline_.names; }
+  NameTable& details() { return timeline_.details; }
+  CaptureHealth& health() { return timeline_.health; }
+  std::size_t slice_count() const { return timeline_.slices.size(); }
+
+  // Absolute times in ns; finish() subtracts the earliest start.
+  SliceId add_slice(SliceKind kind, TrackId track, Nanoseconds start, Nanoseconds duration, NameId name, std::uint64_t correlation = no_number,
+                    std::uint64_t external = no_number, NameId detail = NameId{0});
+  void add(const SequenceFact& fact) { timeline_.sequences.push_back(fact); }
+  void add(const PythonFact& fact) { timeline_.python.push_back(fact); }
+  void add(const TransferFact& fact) { timeline_.transfers.push_back(fact); }
+  void add(const SyncFact& fact) { timeline_.syncs.push_back(fact); }
+  void add(const FlowEnd& flow) { timeline_.flows.push_back(flow); }
+  void add(const MemoryEvent& event) { timeline_.memory.push_back(event); }
+  void add(const CounterSample& sample) { timeline_.counters.push_back(sample); }
+  void add(const Instant& instant) { timeline_.instants.push_back(instant); }
+
+  // Direct access for bulk writers (a reader that commits whole blocks of rows). All slice columns must be left equally long.
+  SliceColumns& slices() { return timeline_.slices; }
+  Timeline& unfinished() { return timeline_; }
+
+  // Sorts each track, sorts the fact lists by slice, makes times relative to the earliest start and marks devices with activity. The builder is empty afterwards.
+  Timeline finish();
+
+ private:
+  Timeline timeline_;
+};
+
+}  // namespace stepscope

@@ -1,0 +1,39 @@
+// The public library: one function per verb. app/ and the Python module call these and nothing else.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/findings.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "facts/facts.h"
+#include "timeline/timeline.h"
+
+namespace stepscope {
+
+std::string_view version();  // "0.1.0"
+
+struct AnalyzeOptions {
+  std::vector<std::string> paths;      // files, directories of ranks, "-"
+  std::string steps = "all";           // "all", "last", "5", "3-5"
+  std::optional<std::int64_t> rank;    // only this rank
+  std::string gpu;                     // name or file; "" = as the trace says
+  std::string patterns_file;           // YAML of KernelPattern; "" = none
+  int threads = 0;                     // 0 = one per core
+  Progress* progress = nullptr;
+};
+
+// Everything a report needs. The timeline is kept because the HTML report draws it.
+struct Analysis {
+  Timeline timeline;
+  Facts facts;
+  Findings findings;
+  double read_seconds = 0, analysis_seconds = 0;
+};
+
+// Errors: unusable input (exit 2), nothing to analyse in a readable one (exit 3), bad options (exit 2).
+Result<Analysis> analyze(const AnalyzeOptions& options);
+
+}  // namespace stepscope
