@@ -20,7 +20,8 @@ class ByteSource {
   virtual Result<std::size_t> read(std::span<char> target) = 0;
   // Decoded bytes that peek() may look at without consuming them: up to 64 KiB from the start, before the first read().
   virtual Result<std::string_view> peek() = 0;
-  // What was wrong with the compressed stream, after the end was reached: "gzip stream ends early". Empty = nothing.
+  // What was wrong with the compressed stream, after the end was reached: "gzip: stream ends early at byte 565 of the
+  // compressed file, after 3813 bytes of content". Empty = nothing.
   virtual std::string damage() const { return {}; }
   virtual std::string_view path() const = 0;
   virtual std::uint64_t raw_bytes_read() const = 0;                      // of the file itself, for progress
@@ -29,9 +30,10 @@ class ByteSource {
   virtual int plain_file() const { return -1; }
 };
 
-// Opens path ("-" = standard input); gzip and zstd are recognised by content.
+// Opens path ("-" = standard input): a regular file or a pipe; gzip (all its members) and zstd (all its frames) are recognised by content, not by name.
+// Errors: missing, unreadable, a directory, a socket.
 Result<std::unique_ptr<ByteSource>> open_bytes(const std::string& path);
-// Bytes in memory, also compressed ones: for tests and fuzzers.
+// Bytes in memory (they must outlive the source), also compressed ones: for tests and fuzzers.
 std::unique_ptr<ByteSource> open_memory(std::string_view bytes, std::string path);
 
 }  // namespace stepscope
