@@ -30,10 +30,12 @@ struct Analysis {
   Timeline timeline;
   Facts facts;
   Findings findings;
+  // Set where a readable input holds nothing to analyse: why, and what to do about it. The findings then say only what is known of the capture (its health); exit code 3.
+  std::optional<Error> nothing_to_analyse;
   double read_seconds = 0, analysis_seconds = 0;
 };
 
-// Errors: unusable input (exit 2), nothing to analyse in a readable one (exit 3), bad options (exit 2).
+// Errors: unusable input or bad options (exit 2). Of a readable input with nothing to analyse in it, an Analysis that says so.
 Result<Analysis> analyze(const AnalyzeOptions& options);
 
 }  // namespace stepscope
