@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -40,6 +41,14 @@ class TimelineBuilder {
   // Direct access for bulk writers (a reader that commits whole blocks of rows). All slice columns must be left equally long.
   SliceColumns& slices() { return timeline_.slices; }
   Timeline& unfinished() { return timeline_; }
+
+  // Appends everything that other holds, as if it had been added to this builder after what is here; other is empty afterwards. Its health items' places
+  // are prefixed ("rank003.json: "). The caller sees to it that both together have fewer than 2^32 − 1 slices.
+  void append(TimelineBuilder&& other, std::string_view place_prefix);
+  // From the earliest time of any row to the latest (starts, not ends, of slices); absent where there is no row. O(rows).
+  std::optional<Interval> time_range() const;
+  // Adds by to the time of every row. The caller sees to it that nothing overflows.
+  void move_in_time(Nanoseconds by);
 
   // Sorts each track, sorts the fact lists by slice, makes times relative to the earliest start and marks devices with activity. The builder is empty afterwards.
   Timeline finish();
