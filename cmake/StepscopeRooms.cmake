@@ -1,15 +1,19 @@
 # One function per kind of room. A room is a folder of src/ whose .cpp files all belong to the library; a seam is a room in which each file may define
 # entries of one type, which are collected into a generated list: adding a file edits nothing.
 
-# stepscope_room(folder): adds the folder's sources to the library.
+# stepscope_room(folder [target]): adds the folder's sources to the library, or to another target.
 function(stepscope_room folder)
+  set(target stepscope ${ARGN})
+  list(GET target -1 target)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
-  target_sources(stepscope PRIVATE ${sources})
+  target_sources(${target} PRIVATE ${sources})
 endfunction()
 
-# stepscope_seam(folder Type header.h all_entries): a room whose files define `extern const Type name` at namespace level; generates all_entries().
+# stepscope_seam(folder Type header.h all_entries [target]): a room whose files define `extern const Type name` at namespace level; generates all_entries().
 function(stepscope_seam folder type header list_function)
-  stepscope_room(${folder})
+  stepscope_room(${folder} ${ARGN})
+  set(target stepscope ${ARGN})
+  list(GET target -1 target)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cpp)
   list(SORT sources)
   set(declarations "")
@@ -30,7 +34,7 @@ function(stepscope_seam folder type header list_function)
   set(text "// Generated from the files of src/${folder}.\n#include \"${header}\"\n\nnamespace stepscope {\n\n${declarations}\nstd::span<const ${type}* const> ${list_function}() {\n${body}\n}\n\n}  // namespace stepscope\n")
   set(generated ${CMAKE_BINARY_DIR}/generated/${folder}/${list_function}.cpp)
   file(CONFIGURE OUTPUT ${generated} CONTENT "${text}" @ONLY)
-  target_sources(stepscope PRIVATE ${generated})
+  target_sources(${target} PRIVATE ${generated})
 endfunction()
 
 # stepscope_embed(variable_prefix output.cpp files...): the files' bytes as a generated table: std::span<const EmbeddedFile> PREFIX().

@@ -1,0 +1,78 @@
+#include "app/output_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace stepscope::app {
+
+namespace {
+
+std::unexpected<Error> refusal(const std::string& path, int reason, std::string remedy) {
+  return std::unexpected(
+      Error{.file = path, .byte = {}, .problem = std::string("cannot be written: ") + std::strerror(reason) + ".", .remedy = std::move(remedy)});
+}
+
+// 0, or the errno of the failure.
+int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno == EPIPE ? 0 : errno;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+std::string remedy_for(int reason) {
+  return reason == ENOENT ? "Make its folder first, or name another place." : "Name a place that you may write to.";
+}
+
+mode_t permissions_of_new_files() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return static_cast<mode_t>(0666 & ~mask);
+}
+
+}  // namespace
+
+Result<void> write_file(const std::string& path, std::string_view bytes) {
+  struct stat status{};
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return refusal(path, EISDIR, "Name a file in it: -o " + path + (path.ends_with('/') ? "" : "/") + "report.json");
+  if (exists && !S_ISREG(status.st_mode)) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) return refusal(path, errno, "");
+    const int failure = write_all(descriptor, bytes);
+    close(descriptor);
+    if (failure != 0) return refusal(path, failure, "");
+    return {};
+  }
+  std::string target = path;
+  if (exists) {
+    const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr), &std::free);
+    if (real) target = real.get();
+  }
+  std::string temporary = target + ".XXXXXX";
+  const int descriptor = mkstemp(temporary.data());
+  if (descriptor < 0) return refusal(path, errno, remedy_for(errno));
+  int failure = write_all(descriptor, bytes);
+  if (failure == 0 && fchmod(descriptor, exists ? status.st_mode & 07777 : permissions_of_new_files()) != 0) failure = errno;
+  if (close(descriptor) != 0 && failure == 0) failure = errno;
+  if (failure == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) failure = errno;
+  if (failure != 0) {
+    unlink(temporary.c_str());
+    return refusal(path, failure, failure == ENOSPC ? "Free some space, or name another place." : "");
+  }
+  return {};
+}
+
+}  // namespace stepscope::app
