@@ -44,10 +44,21 @@ mode_t permissions_of_new_files() {
 
 }  // namespace
 
-Result<void> write_file(const std::string& path, std::string_view bytes) {
+Result<void> can_write_file(const std::string& path) {
   struct stat status{};
   const bool exists = stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return refusal(path, EISDIR, "Name a file in it: -o " + path + (path.ends_with('/') ? "" : "/") + "report.json");
+  if (exists && !S_ISREG(status.st_mode)) return {};
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  if (access(folder.c_str(), W_OK | X_OK) != 0) return refusal(path, errno, remedy_for(errno));
+  return {};
+}
+
+Result<void> write_file(const std::string& path, std::string_view bytes) {
+  struct stat status{};
+  const bool exists = stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return can_write_file(path);
   if (exists && !S_ISREG(status.st_mode)) {
     const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) return refusal(path, errno, "");
