@@ -18,20 +18,29 @@ inline std::vector<TrackId> tracks_of_rank(const Scene& scene) {
   return tracks;
 }
 
-// One value per slice of the scene's rank, all T{} at first.
+// The rows [begin, end) among which all slices of the scene's rank are (a reader adds one rank after the other, so few others are).
+struct RowRange {
+  std::size_t begin = 0, end = 0;
+};
+inline RowRange rows_of_rank(const Scene& scene) {
+  RowRange rows{scene.timeline.slices.size(), 0};
+  for (const TrackId track : tracks_of_rank(scene)) {
+    for (const SliceId id : scene.timeline.on_track(track)) {
+      rows.begin = std::min(rows.begin, index(id));
+      rows.end = std::max(rows.end, index(id) + 1);
+    }
+  }
+  return rows.begin < rows.end ? rows : RowRange{};
+}
+
+// One value per slice of the scene's rank.
 template <class T>
 class RankColumn {
  public:
   explicit RankColumn(const Scene& scene, T value = T{}) {
-    std::size_t begin = scene.timeline.slices.size(), end = 0;
-    for (const TrackId track : tracks_of_rank(scene)) {
-      for (const SliceId id : scene.timeline.on_track(track)) {
-        begin = std::min(begin, index(id));
-        end = std::max(end, index(id) + 1);
-      }
-    }
-    begin_ = begin;
-    if (end > begin) values_.assign(end - begin, value);
+    const RowRange rows = rows_of_rank(scene);
+    begin_ = rows.begin;
+    values_.assign(rows.end - rows.begin, value);
   }
   T& operator[](SliceId id) { return values_[index(id) - begin_]; }
   const T& operator[](SliceId id) const { return values_[index(id) - begin_]; }

@@ -20,6 +20,11 @@ inline Value text(std::string_view words) {
 inline Value whole(std::integral auto number) {
   return static_cast<std::int64_t>(number);
 }
+inline Value whole_if(bool known, std::int64_t number) {
+  Value value;
+  if (known) value = number;
+  return value;
+}
 template <class Number>
 Value if_known(const std::optional<Number>& number) {
   return number ? Value{*number} : absent();
