@@ -17,11 +17,11 @@ struct ReportInput {
 };
 
 struct TextOptions {
-  int columns = 100;     // never wider
-  bool colour = false;   // only on a terminal
-  bool ascii = false;    // no box drawing or block characters
-  int top = 10;          // rows per table
-  int verbosity = 0;     // 1 (-v): every section with every column
+  int columns = 100;    // never wider
+  bool colour = false;  // only on a terminal
+  bool ascii = false;   // no box drawing or block characters
+  int top = 10;         // rows per table
+  int verbosity = 0;    // 1 (-v): every section with every column
 };
 
 std::string text_report(const ReportInput& input, const TextOptions& options);
