@@ -1,0 +1,79 @@
+#include "report/memory_curve.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace stepscope {
+
+namespace {
+
+struct Report {
+  Nanoseconds time;
+  std::int64_t allocated, reserved;
+};
+
+void thin(const std::vector<Report>& reports, std::size_t most_points, MemoryCurve& curve) {
+  const auto keep = [&](const Report& report) {
+    curve.time.push_back(report.time);
+    curve.allocated.push_back(report.allocated);
+    curve.reserved.push_back(report.reserved);
+  };
+  if (reports.size() <= most_points) {
+    for (const Report& report : reports) keep(report);
+    return;
+  }
+  const double begin = static_cast<double>(reports.front().time);
+  const double bins_per_ns = static_cast<double>(most_points) / 2 / (static_cast<double>(reports.back().time) - begin + 1);
+  for (std::size_t first = 0; first < reports.size();) {
+    const auto bin = static_cast<std::int64_t>((static_cast<double>(reports[first].time) - begin) * bins_per_ns);
+    std::size_t highest = first, next = first;
+    while (next < reports.size() && static_cast<std::int64_t>((static_cast<double>(reports[next].time) - begin) * bins_per_ns) <= bin) {
+      if (reports[next].allocated > reports[highest].allocated) highest = next;
+      ++next;
+    }
+    keep(reports[first]);
+    if (highest != first) keep(reports[highest]);
+    first = next;
+  }
+  if (curve.time.back() != reports.back().time) keep(reports.back());
+}
+
+}  // namespace
+
+std::vector<MemoryCurve> memory_curves(const Timeline& timeline, std::size_t most_points) {
+  using Key = std::tuple<std::uint32_t, std::int32_t, std::int32_t>;
+  constexpr std::size_t most_curves = 64;
+  std::map<Key, std::vector<const MemoryEvent*>> series;
+  for (const MemoryEvent& event : timeline.memory) {
+    const Key key{static_cast<std::uint32_t>(timeline.tracks[index(event.track)].rank), event.device_type, event.device};
+    const auto found = series.find(key);
+    if (found != series.end()) {
+      found->second.push_back(&event);
+    } else if (series.size() < most_curves) {
+      series[key].push_back(&event);
+    }
+  }
+  std::vector<MemoryCurve> curves;
+  for (auto& [key, events] : series) {
+    std::stable_sort(events.begin(), events.end(), [](const MemoryEvent* a, const MemoryEvent* b) { return a->time < b->time; });
+    MemoryCurve curve;
+    curve.rank = RankId{std::get<0>(key)};
+    curve.device_type = std::get<1>(key);
+    curve.device = std::get<2>(key);
+    curve.events = events.size();
+    curve.relative = std::any_of(events.begin(), events.end(), [](const MemoryEvent* event) { return event->total_allocated < 0; });
+    std::vector<Report> reports;
+    reports.reserve(events.size());
+    std::int64_t change = 0;
+    for (const MemoryEvent* event : events) {
+      change += event->bytes;
+      reports.push_back({event->time, curve.relative ? change : event->total_allocated, event->total_reserved});
+    }
+    thin(reports, most_points, curve);
+    curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+}  // namespace stepscope
