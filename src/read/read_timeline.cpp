@@ -209,13 +209,24 @@ std::vector<std::string> short_names(const std::vector<std::string>& paths) {
 
 Result<Timeline> read_timeline(std::span<const std::string> paths, const ReadOptions& options) {
   std::vector<std::string> files;
-  Listing skipped, unusable;
+  Listing skipped, unusable, moved;
+  std::optional<Error> first_error;
+  std::size_t failures = 0;
+  const auto refuse = [&](std::string_view name, Error error) {
+    unusable.add(name, error.problem);
+    if (!first_error) first_error = std::move(error);
+    ++failures;
+  };
   for (const std::string& path : paths) {
     Result<FoundInputs> found = search_inputs(path);
-    if (!found) return std::unexpected(std::move(found.error()));
+    if (!found) {
+      refuse(path, std::move(found.error()));
+      continue;
+    }
     for (const auto& [name, reason] : found->skipped) skipped.add(name, reason);
     files.insert(files.end(), found->files.begin(), found->files.end());
   }
+  if (files.empty() && first_error) return std::unexpected(std::move(*first_error));
   if (files.empty()) return std::unexpected(Error{"", {}, "no input was given", "Give a trace file, a directory of them, or \"-\" for standard input."});
   if (options.progress != nullptr)
     for (const std::string& file : files) {
@@ -227,32 +238,24 @@ Result<Timeline> read_timeline(std::span<const std::string> paths, const ReadOpt
   const std::vector<std::string> names = short_names(files);
   TimelineBuilder whole;
   Clocks clocks;
-  Listing moved;
-  std::optional<Error> first_error;
-  std::size_t failures = 0;
-  const auto refuse = [&](std::size_t i, Error error) {
-    unusable.add(names[i], error.problem);
-    if (!first_error) first_error = std::move(error);
-    ++failures;
-  };
   InOrder readings(files, options);
   for (std::size_t i = 0; i < files.size(); ++i) {
     Result<TimelineBuilder> builder = readings.take(i);
     if (!builder) {
-      refuse(i, std::move(builder.error()));
+      refuse(names[i], std::move(builder.error()));
       continue;
     }
     if (whole.slice_count() + builder->slice_count() >= index(no_id<SliceId>)) {
-      refuse(i, Error{files[i], {}, "would make more than 4.29 billion slices", "Analyse fewer ranks at a time."});
+      refuse(names[i], Error{files[i], {}, "would make more than 4.29 billion slices", "Analyse fewer ranks at a time."});
       continue;
     }
     if (const auto range = builder->time_range()) {
       const auto offset = clocks.offset(*range);
       if (!offset) {
-        refuse(i, Error{files[i],
-                        {},
-                        "its times are more than 146 years away from 1970 or from each other",
-                        "Its clock was not set, or the file is damaged: record it anew."});
+        refuse(names[i], Error{files[i],
+                               {},
+                               "its times are more than 146 years away from 1970 or from each other",
+                               "Its clock was not set, or the file is damaged: record it anew."});
         continue;
       }
       if (*offset != 0) {
@@ -262,9 +265,9 @@ Result<Timeline> read_timeline(std::span<const std::string> paths, const ReadOpt
     }
     whole.append(std::move(*builder), files.size() > 1 ? names[i] + ": " : "");
   }
-  if (failures == files.size()) {
-    if (failures > 1) first_error->problem += " (and none of the other " + std::to_string(failures - 1) + " files could be used either)";
-    return std::unexpected(std::move(*first_error));
+  if (whole.unfinished().ranks.empty()) {
+    if (first_error && failures > 1) first_error->problem += " (and none of the other " + std::to_string(failures - 1) + " files could be used either)";
+    return std::unexpected(first_error ? std::move(*first_error) : Error{files[0], {}, "holds no rank", ""});
   }
   number_ranks(whole);
   moved.note(whole.health().notes, "clock_years_away",

@@ -9,10 +9,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <random>
+
+#include "temporary_folder.h"
 
 namespace stepscope {
 namespace {
@@ -60,24 +59,9 @@ std::string read_all(ByteSource& source, std::size_t piece) {
   }
 }
 
-class Folder : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = testing::TempDir() + "bytesXXXXXX";
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string write(const std::string& name, std::string_view content) {
-    const std::string path = folder_ + "/" + name;
-    std::ofstream(path, std::ios::binary) << content;
-    return path;
-  }
-  std::string folder_;
-};
-
-TEST_F(Folder, PlainFileGivesItsBytesAndItsDescriptor) {
-  const std::string text = some_text(5000), path = write("plain.gz", text);  // the name lies: content decides
+TEST(Files, PlainFileGivesItsBytesAndItsDescriptor) {
+  const TemporaryFolder folder;
+  const std::string text = some_text(5000), path = folder.write("plain.gz", text);  // the name lies: content decides
   auto source = open_bytes(path);
   ASSERT_TRUE(source.has_value());
   EXPECT_EQ((*source)->path(), path);
@@ -93,10 +77,11 @@ TEST_F(Folder, PlainFileGivesItsBytesAndItsDescriptor) {
   EXPECT_EQ((*source)->damage(), "");
 }
 
-TEST_F(Folder, CompressedFilesAreRecognisedByContent) {
+TEST(Files, CompressedFilesAreRecognisedByContent) {
+  const TemporaryFolder folder;
   const std::string text = some_text(100'000);
   for (const std::string& packed : {gzip(text), zstd(text)}) {
-    auto source = open_bytes(write("trace.json", packed));
+    auto source = open_bytes(folder.write("trace.json", packed));
     ASSERT_TRUE(source.has_value());
     EXPECT_EQ((*source)->plain_file(), -1);
     EXPECT_EQ((*source)->raw_bytes_total(), packed.size());
@@ -107,27 +92,29 @@ TEST_F(Folder, CompressedFilesAreRecognisedByContent) {
   }
 }
 
-TEST_F(Folder, EmptyFile) {
-  auto source = open_bytes(write("empty", ""));
+TEST(Files, EmptyFile) {
+  const TemporaryFolder folder;
+  auto source = open_bytes(folder.write("empty", ""));
   ASSERT_TRUE(source.has_value());
   EXPECT_EQ((*source)->peek().value(), "");
   EXPECT_EQ(read_all(**source, 16), "");
   EXPECT_EQ((*source)->damage(), "");
 }
 
-TEST_F(Folder, RefusalsSayWhatToDo) {
-  const auto missing = open_bytes(folder_ + "/missing.json");
+TEST(Files, RefusalsSayWhatToDo) {
+  const TemporaryFolder folder;
+  const auto missing = open_bytes(folder / "missing.json");
   ASSERT_FALSE(missing.has_value());
   EXPECT_EQ(missing.error().problem, "no such file");
   EXPECT_NE(missing.error().remedy, "");
-  EXPECT_EQ(missing.error().file, folder_ + "/missing.json");
+  EXPECT_EQ(missing.error().file, folder / "missing.json");
 
-  const auto directory = open_bytes(folder_);
+  const auto directory = open_bytes(folder.path());
   ASSERT_FALSE(directory.has_value());
   EXPECT_EQ(directory.error().problem, "is a directory");
   EXPECT_NE(directory.error().remedy, "");
 
-  const std::string socket_path = folder_ + "/socket";
+  const std::string socket_path = folder / "socket";
   const int descriptor = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -141,7 +128,7 @@ TEST_F(Folder, RefusalsSayWhatToDo) {
   EXPECT_NE(socket.error().remedy, "");
 
   if (::geteuid() != 0) {  // root may read everything
-    const std::string secret = write("secret", "x");
+    const std::string secret = folder.write("secret", "x");
     ::chmod(secret.c_str(), 0);
     const auto unreadable = open_bytes(secret);
     ASSERT_FALSE(unreadable.has_value());
@@ -150,8 +137,9 @@ TEST_F(Folder, RefusalsSayWhatToDo) {
   }
 }
 
-TEST_F(Folder, PipesAreReadToTheirEnd) {
-  const std::string pipe_path = folder_ + "/pipe";
+TEST(Files, PipesAreReadToTheirEnd) {
+  const TemporaryFolder folder;
+  const std::string pipe_path = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe_path.c_str(), 0600), 0);
   const std::string text = "[" + std::string(1000, ' ') + "]", packed = gzip(text);
   // Opened for both ends, the pipe does not block here; its few bytes fit into the pipe's buffer.
