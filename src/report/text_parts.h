@@ -1,0 +1,60 @@
+// The parts of the terminal page, one file each (text_*.cpp), in the order in which text.cpp puts them together.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyze/findings.h"
+#include "base/time.h"
+#include "report/report.h"
+#include "report/text_page.h"
+
+namespace stepscope {
+
+// What one device's sections say about its time, gathered for the verdict and the bars. Times are of the asked window (the whole capture or --steps).
+struct DeviceTime {
+  const RankFindings* rank = nullptr;
+  const DeviceFindings* device = nullptr;
+  double span = 0, compute = 0, communication = 0, exposed_communication = 0, exposed_memory = 0, idle = 0;  // ns
+  struct IdleCause {
+    std::string key;   // "host_ns"
+    std::string name;  // "waiting for the host"
+    Ink ink = Ink::other;
+    double time = 0;  // ns
+  };
+  std::vector<IdleCause> causes;  // partition of idle where known, largest first; else empty
+  // Steps of this rank, steady ones only where there are any.
+  std::size_t steps = 0, steady_steps = 0;
+  double step_time = 0, shortest_step = 0, longest_step = 0;  // ns; step_time is the mean; 0 = no steps
+  std::optional<double> mfu;
+
+  double cause(std::string_view key) const;
+  double share(double time) const { return span > 0 ? time / span : 0; }
+};
+
+// One entry per device with activity.
+std::vector<DeviceTime> device_times(const Findings& findings);
+
+// Figures and cells by key; nullopt where they are absent or no numbers.
+std::optional<double> figure(const Section* section, std::string_view key);
+std::optional<std::size_t> column_of(const Table& table, std::string_view key);
+std::optional<double> cell(const Table& table, std::size_t row, std::string_view key);
+std::string text_cell(const Table& table, std::size_t row, std::string_view key);
+
+// "rank 3" or "rank 3, device 1" where ranks have several devices; "the GPU" where there is only one device at all.
+std::string device_name(const DeviceTime& device, const std::vector<DeviceTime>& all);
+
+void write_header(TextPage& page, const ReportInput& input);
+void write_verdict(TextPage& page, const ReportInput& input, const std::vector<DeviceTime>& devices);
+void write_breakdown(TextPage& page, const TextOptions& options, const std::vector<DeviceTime>& devices);
+void write_steps(TextPage& page, const TextOptions& options, const Section& steps);
+// A section that nobody prepared for: its summary, figures, tables and caveats.
+void write_section(TextPage& page, const TextOptions& options, const Section& section, std::string_view title_addition);
+// One line, for the top of the page.
+std::string health_line(const Findings& findings);
+// Whether the health says that the figures are partial or doubtful, so that it must be read before them.
+bool health_comes_first(const Findings& findings);
+void write_health(TextPage& page, const TextOptions& options, const Findings& findings);
+
+}  // namespace stepscope
