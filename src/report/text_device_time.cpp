@@ -57,22 +57,48 @@ bool is_outlier(const Table& table, std::size_t row) {
   return outlier != nullptr && *outlier;
 }
 
-void read_steps(const Section* section, DeviceTime& time) {
-  const Table* table = section != nullptr ? section->table("steps") : nullptr;
-  if (table == nullptr || table->rows.empty()) return;
-  time.steps = table->rows.size();
-  for (std::size_t row = 0; row < table->rows.size(); ++row) time.steady_steps += !is_outlier(*table, row) && cell(*table, row, "step_time_ns");
-  double sum = 0;
-  std::size_t counted = 0;
-  for (std::size_t row = 0; row < table->rows.size(); ++row) {
-    const auto step_time = cell(*table, row, "step_time_ns");
-    if (!step_time || (time.steady_steps > 0 && is_outlier(*table, row))) continue;
-    time.shortest_step = counted == 0 ? *step_time : std::min(time.shortest_step, *step_time);
-    time.longest_step = std::max(time.longest_step, *step_time);
-    sum += *step_time;
-    ++counted;
+// The columns of the steps table and the figures of the "all" section have the same keys.
+void read_times(DeviceTime& time, const auto& value_of) {
+  time.span = value_of("span_ns");
+  time.compute = value_of("compute_ns");
+  time.communication = value_of("communication_ns");
+  time.exposed_communication = value_of("exposed_communication_ns");
+  time.exposed_memory = value_of("exposed_memory_ns");
+  time.idle = value_of("idle_ns");
+}
+
+void read_causes(DeviceTime& time, const auto& value_of) {
+  for (const CauseName& name : cause_names) {
+    if (const double value = value_of(name.key); value > 0) time.causes.push_back({std::string(name.key), std::string(name.name), name.ink, value});
   }
-  if (counted > 0) time.step_time = sum / static_cast<double>(counted);
+  std::stable_sort(time.causes.begin(), time.causes.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+}
+
+// Means over the steady steps, or over all where there are no steady ones.
+void read_steps(const Table& table, DeviceTime& time) {
+  time.steps = table.rows.size();
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    if (!is_outlier(table, row)) rows.push_back(row);
+  }
+  time.steady = !rows.empty();
+  if (rows.empty()) {
+    for (std::size_t row = 0; row < table.rows.size(); ++row) rows.push_back(row);
+  }
+  time.counted = rows.size();
+  const auto mean = [&](std::string_view key) {
+    double sum = 0;
+    for (const std::size_t row : rows) sum += cell(table, row, key).value_or(0);
+    return sum / static_cast<double>(rows.size());
+  };
+  read_times(time, mean);
+  read_causes(time, mean);
+  time.step_time = mean("step_time_ns");
+  for (const std::size_t row : rows) {
+    const double step_time = cell(table, row, "step_time_ns").value_or(0);
+    time.shortest_step = row == rows.front() ? step_time : std::min(time.shortest_step, step_time);
+    time.longest_step = std::max(time.longest_step, step_time);
+  }
 }
 
 }  // namespace
@@ -81,26 +107,21 @@ std::vector<DeviceTime> device_times(const Findings& findings) {
   std::vector<DeviceTime> devices;
   for (const RankFindings& rank : findings.ranks) {
     for (const DeviceFindings& device : rank.devices) {
-      const Section* all = find_section(device.sections, "all");
       DeviceTime time;
       time.rank = &rank;
       time.device = &device;
-      time.span = figure(all, "span_ns").value_or(0);
-      if (all == nullptr || time.span <= 0) continue;
-      time.compute = figure(all, "compute_ns").value_or(0);
-      time.communication = figure(all, "communication_ns").value_or(0);
-      time.exposed_communication = figure(all, "exposed_communication_ns").value_or(0);
-      time.exposed_memory = figure(all, "exposed_memory_ns").value_or(0);
-      time.idle = figure(all, "idle_ns").value_or(0);
-      const Section* idle = find_section(device.sections, "idle_by_cause");
-      for (const CauseName& name : cause_names) {
-        if (const auto value = figure(idle, name.key); value && *value > 0)
-          time.causes.push_back({std::string(name.key), std::string(name.name), name.ink, *value});
+      const Section* steps = find_section(device.sections, "steps");
+      const Table* table = steps != nullptr ? steps->table("steps") : nullptr;
+      if (table != nullptr && !table->rows.empty()) {
+        read_steps(*table, time);
+      } else {
+        const Section* all = find_section(device.sections, "all");
+        const Section* idle = find_section(device.sections, "idle_by_cause");
+        read_times(time, [all](std::string_view key) { return figure(all, key).value_or(0); });
+        read_causes(time, [idle](std::string_view key) { return figure(idle, key).value_or(0); });
       }
-      std::stable_sort(time.causes.begin(), time.causes.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
-      read_steps(find_section(device.sections, "steps"), time);
       time.mfu = figure(find_section(device.sections, "mfu"), "mfu");
-      devices.push_back(std::move(time));
+      if (time.span > 0) devices.push_back(std::move(time));
     }
   }
   return devices;

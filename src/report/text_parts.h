@@ -12,7 +12,8 @@
 
 namespace stepscope {
 
-// What one device's sections say about its time, gathered for the verdict and the bars. Times are of the asked window (the whole capture or --steps).
+// What one device's sections say about its time, gathered for the verdict and the bars. Times are means per steady step where steps are known (first, last
+// and outlying ones left out, unless there are no others), else of the asked window.
 struct DeviceTime {
   const RankFindings* rank = nullptr;
   const DeviceFindings* device = nullptr;
@@ -23,10 +24,11 @@ struct DeviceTime {
     Ink ink = Ink::other;
     double time = 0;  // ns
   };
-  std::vector<IdleCause> causes;  // partition of idle where known, largest first; else empty
-  // Steps of this rank, steady ones only where there are any.
-  std::size_t steps = 0, steady_steps = 0;
-  double step_time = 0, shortest_step = 0, longest_step = 0;  // ns; step_time is the mean; 0 = no steps
+  std::vector<IdleCause> causes;                              // partition of idle where known, largest first; else empty
+  std::size_t steps = 0;                                      // known on this device; 0 = the times are of the window
+  std::size_t counted = 0;                                    // of those, the ones that the means are of
+  bool steady = false;                                        // whether those are the steady ones
+  double step_time = 0, shortest_step = 0, longest_step = 0;  // ns, on the host, of the counted ones; step_time is the mean; 0 = not known
   std::optional<double> mfu;
 
   double cause(std::string_view key) const;
@@ -51,6 +53,8 @@ void write_breakdown(TextPage& page, const TextOptions& options, const std::vect
 void write_steps(TextPage& page, const TextOptions& options, const Section& steps);
 // A section that nobody prepared for: its summary, figures, tables and caveats.
 void write_section(TextPage& page, const TextOptions& options, const Section& section, std::string_view title_addition);
+// The same without the heading and the summary.
+void write_section_body(TextPage& page, const TextOptions& options, const Section& section);
 // One line, for the top of the page.
 std::string health_line(const Findings& findings);
 // Whether the health says that the figures are partial or doubtful, so that it must be read before them.

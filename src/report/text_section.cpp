@@ -53,9 +53,7 @@ bool holds_kernel_names(const Section& section) {
 
 }  // namespace
 
-void write_section(TextPage& page, const TextOptions& options, const Section& section, std::string_view title_addition) {
-  page.heading(printable(section.title) + std::string(title_addition));
-  if (!section.summary.empty()) page.paragraph(printable(section.summary), indent);
+void write_section_body(TextPage& page, const TextOptions& options, const Section& section) {
   write_figures(page, section.figures);
   for (const Table& table : section.tables) {
     if (table.rows.empty()) continue;
@@ -66,6 +64,12 @@ void write_section(TextPage& page, const TextOptions& options, const Section& se
     write_table(page, table, {.rows = options.top, .all_columns = options.verbosity > 0, .kernel_names = holds_kernel_names(section), .indent = indent});
   }
   for (const std::string& caveat : section.caveats) page.paragraph("Note: " + printable(caveat), indent, Ink::faint);
+}
+
+void write_section(TextPage& page, const TextOptions& options, const Section& section, std::string_view title_addition) {
+  page.heading(printable(section.title) + std::string(title_addition));
+  if (!section.summary.empty()) page.paragraph(printable(section.summary), indent);
+  write_section_body(page, options, section);
 }
 
 }  // namespace stepscope

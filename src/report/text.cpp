@@ -1,0 +1,147 @@
+// The terminal report: verdict, bars, then the sections in the order in which an engineer asks. Sections of a job's many devices are shown for one of them
+// (the slowest); all with -v.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/text.h"
+#include "report/format.h"
+#include "report/text_parts.h"
+#include "report/text_table.h"
+
+namespace stepscope {
+
+namespace {
+
+// Sections whose place on the page is decided here; others follow by their prominence. Those in brackets of `verbose` are shown only with -v.
+constexpr std::string_view page_order[] = {"steps",   "slow_steps", "idle_by_cause", "kernels", "kernels_short",    "operators",   "work",  "mfu",
+                                           "modules", "launches",   "queue",         "copies",  "synchronisations", "collectives", "memory"};
+// Told by the bars and the steps, or long: only with -v.
+constexpr std::string_view only_verbose[] = {"all", "call_tree", "kernels_short"};
+
+std::size_t place_of(const Section& section) {
+  const auto* found = std::find(std::begin(page_order), std::end(page_order), section.key);
+  return static_cast<std::size_t>(found - std::begin(page_order));
+}
+
+bool is_shown(const Section& section, const TextOptions& options) {
+  return options.verbosity > 0 || std::find(std::begin(only_verbose), std::end(only_verbose), section.key) == std::end(only_verbose);
+}
+
+std::vector<const Section*> in_page_order(const std::vector<const Section*>& sections) {
+  std::vector<const Section*> sorted = sections;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Section* a, const Section* b) { return std::pair(place_of(*a), a->prominence) < std::pair(place_of(*b), b->prominence); });
+  return sorted;
+}
+
+std::string file_name(const std::string& path) {
+  if (path == "-") return "standard input";
+  const std::string name = std::filesystem::path(path).filename().string();
+  return printable(name.empty() ? path : name);
+}
+
+// The device whose sections stand for all: the slowest step, else the longest window.
+const DeviceTime* representative(const std::vector<DeviceTime>& devices) {
+  const auto slower = [](const DeviceTime& a, const DeviceTime& b) { return std::pair(a.step_time, a.span) < std::pair(b.step_time, b.span); };
+  return devices.empty() ? nullptr : &*std::max_element(devices.begin(), devices.end(), slower);
+}
+
+void write_sections(TextPage& page, const TextOptions& options, const RankFindings& rank, const DeviceFindings* device, bool with_rank,
+                    std::string_view addition) {
+  std::vector<const Section*> sections;
+  if (with_rank) {
+    for (const Section& section : rank.sections) sections.push_back(&section);
+  }
+  if (device != nullptr) {
+    for (const Section& section : device->sections) sections.push_back(&section);
+  }
+  for (const Section* section : in_page_order(sections)) {
+    if (!is_shown(*section, options)) continue;
+    if (section->key == "steps") {
+      write_steps(page, options, *section);
+    } else {
+      write_section(page, options, *section, addition);
+    }
+  }
+}
+
+}  // namespace
+
+void write_header(TextPage& page, const ReportInput& input) {
+  const std::vector<Rank>& ranks = input.timeline.ranks;
+  std::string text;
+  const auto add = [&text](std::string_view part) {
+    if (!part.empty()) text += (text.empty() ? "" : " · ") + std::string(part);
+  };
+  std::uint64_t events = 0;
+  for (const Rank& rank : ranks) events += rank.events;
+  if (ranks.size() == 1) {
+    add(file_name(ranks.front().file));
+    add(ranks.front().world_size > 1 ? fmt::format("rank {} of {}", ranks.front().number, ranks.front().world_size) : "");
+  } else if (!ranks.empty()) {
+    add(fmt::format("{} files", ranks.size()));
+    add(fmt::format("ranks {} to {}", ranks.front().number, ranks.back().number));
+  }
+  std::string gpu;
+  std::size_t gpus = 0;
+  for (const RankFindings& rank : input.findings.ranks) {
+    for (const DeviceFindings& device : rank.devices) {
+      ++gpus;
+      if (gpu.empty()) gpu = device.gpu_reported.empty() ? device.gpu : device.gpu_reported;
+    }
+  }
+  add(gpus > 1 && !gpu.empty() ? fmt::format("{} × {}", gpus, printable(gpu)) : printable(gpu));
+  add(fmt::format("{} events", format_count(static_cast<std::int64_t>(events))));
+  add(fmt::format("read in {}", format_duration(std::llround(1e9 * input.read_seconds))));
+  add(fmt::format("analysed in {}", format_duration(std::llround(1e9 * input.analysis_seconds))));
+  page.paragraph(text, 0, Ink::faint);
+}
+
+std::string text_report(const ReportInput& input, const TextOptions& options) {
+  TextPage page(std::max(40, options.columns), options.colour, options.ascii);
+  const Findings& findings = input.findings;
+  const std::vector<DeviceTime> devices = device_times(findings);
+
+  write_header(page, input);
+  const bool health_first = health_comes_first(findings);
+  if (health_first) {
+    page.line();
+    page.paragraph(health_line(findings), 0, Ink::warning);
+  }
+  page.line();
+  write_verdict(page, input, devices);
+  if (!health_first) page.paragraph(health_line(findings));
+  if (health_first) write_health(page, options, findings);
+
+  write_breakdown(page, options, devices);
+  for (const Section& section : findings.sections) {
+    if (section.key != "health") write_section(page, options, section, "");
+  }
+
+  const std::size_t all = devices.size();
+  const bool one_for_all = options.verbosity == 0 && (all > 1 || findings.ranks.size() > 1);
+  const DeviceTime* shown = representative(devices);
+  if (one_for_all && shown != nullptr) {
+    page.line();
+    page.paragraph(fmt::format("Below: {}, the one with the slowest step. Another one: --rank N; all of them: -v.", device_name(*shown, devices)), 0,
+                   Ink::strong);
+    write_sections(page, options, *shown->rank, shown->device, true, "");
+  } else {
+    for (const RankFindings& rank : findings.ranks) {
+      if (one_for_all && &rank != &findings.ranks.front()) break;
+      const std::string of_rank = findings.ranks.size() > 1 ? fmt::format(", rank {}", rank.rank) : "";
+      for (std::size_t i = 0; i < std::max<std::size_t>(1, rank.devices.size()); ++i) {
+        const DeviceFindings* device = i < rank.devices.size() ? &rank.devices[i] : nullptr;
+        const std::string addition = rank.devices.size() > 1 ? fmt::format("{}, device {}", of_rank, printable(device->device)) : of_rank;
+        write_sections(page, options, rank, device, i == 0, addition);
+      }
+    }
+  }
+  if (!health_first) write_health(page, options, findings);
+  return std::move(page).finish();
+}
+
+}  // namespace stepscope

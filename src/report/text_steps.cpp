@@ -1,0 +1,101 @@
+// The steps of a device: few as bars to one scale, many as a sparkline; those that are far off are named.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "report/format.h"
+#include "report/text_parts.h"
+#include "report/text_table.h"
+
+namespace stepscope {
+
+namespace {
+
+constexpr std::size_t most_bars = 12;
+
+bool is_outlier(const Table& table, std::size_t row) {
+  const auto column = column_of(table, "outlier");
+  const bool* outlier = column ? std::get_if<bool>(&table.rows[row][*column]) : nullptr;
+  return outlier != nullptr && *outlier;
+}
+
+// A step's device time in the parts of the breakdown; where the causes of idle are not known per step, all of it is blank.
+std::vector<BarPart> parts_of(const Table& table, std::size_t row) {
+  const auto value = [&](std::string_view key) { return cell(table, row, key).value_or(0); };
+  const double host = value("host_ns"), launch = value("launch_ns");
+  return {{value("compute_ns"), Ink::compute},
+          {value("exposed_communication_ns"), Ink::communication},
+          {value("exposed_memory_ns"), Ink::memory},
+          {host, Ink::host},
+          {launch, Ink::launch},
+          {value("idle_ns") - host - launch, Ink::other}};
+}
+
+void write_bars(TextPage& page, const Table& table) {
+  double longest = 0;
+  int name_width = 0;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    longest = std::max(longest, cell(table, row, "span_ns").value_or(0));
+    name_width = std::max(name_width, display_width(text_cell(table, row, "step")));
+  }
+  if (longest <= 0) return;
+  const int bar_width = page.columns() - 2 - 5 - name_width - 2 - 9 - 2 - 9;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    const std::string line = fmt::format("  step {}  {}  {}", pad_left(text_cell(table, row, "step"), name_width),
+                                         pad_left(text_cell(table, row, "step_time_ns"), 9), bar(page, parts_of(table, row), longest, bar_width));
+    page.line(line + (is_outlier(table, row) ? page.paint(Ink::faint, "  not mean") : ""));
+  }
+}
+
+void write_sparkline(TextPage& page, const Table& table) {
+  const std::size_t room = static_cast<std::size_t>(page.columns() - 2);
+  const std::size_t per_mark = (table.rows.size() + room - 1) / room;  // steps that share a mark show the longest of them
+  std::vector<double> marks;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    const double time = cell(table, row, "step_time_ns").value_or(0);
+    if (row % per_mark == 0) {
+      marks.push_back(time);
+    } else {
+      marks.back() = std::max(marks.back(), time);
+    }
+  }
+  page.line("  " + sparkline(marks));
+  page.line("  " + page.paint(Ink::faint, fmt::format("steps {} to {}{}", text_cell(table, 0, "step"), text_cell(table, table.rows.size() - 1, "step"),
+                                                      per_mark > 1 ? fmt::format(", {} per mark", per_mark) : "")));
+}
+
+// "step 7 (1.21 s), step 9 (640 ms)": steps inside the capture that are left out of the means.
+void write_outliers(TextPage& page, const Table& table) {
+  std::string text;
+  std::size_t named = 0, count = 0;
+  for (std::size_t row = 1; row + 1 < table.rows.size(); ++row) {
+    if (!is_outlier(table, row)) continue;
+    ++count;
+    if (named == 6) continue;
+    text += fmt::format("{}step {} ({})", named++ > 0 ? ", " : "", text_cell(table, row, "step"), text_cell(table, row, "step_time_ns"));
+  }
+  if (count > 0) page.paragraph("Far from the median: " + text + (count > named ? fmt::format(" and {} more", count - named) : "") + ".", 2, Ink::warning);
+}
+
+}  // namespace
+
+void write_steps(TextPage& page, const TextOptions& options, const Section& section) {
+  const Table* table = section.table("steps");
+  if (table == nullptr || table->rows.empty()) return write_section(page, options, section, "");
+  page.heading(printable(section.title));
+  if (!section.summary.empty()) page.paragraph(printable(section.summary), 2);
+  if (table->rows.size() <= most_bars) {
+    write_bars(page, *table);
+  } else {
+    write_sparkline(page, *table);
+  }
+  write_outliers(page, *table);
+  if (options.verbosity > 0) {
+    page.line();
+    write_table(page, *table, {.rows = options.top, .all_columns = true, .kernel_names = false, .indent = 2});
+  }
+  for (const std::string& caveat : section.caveats) page.paragraph("Note: " + printable(caveat), 2, Ink::faint);
+}
+
+}  // namespace stepscope

@@ -1,0 +1,190 @@
+// The first lines of the page: what a step costs and where it goes, then what stands out most. Only what the findings hold is said; every sentence is true
+// of the capture at hand (no steps, no device activity, several ranks).
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/kernel_name.h"
+#include "base/text.h"
+#include "report/format.h"
+#include "report/text_parts.h"
+
+namespace stepscope {
+
+namespace {
+
+constexpr double least_share = 0.005;    // smaller parts are left to "other idle"
+constexpr double notable_loss = 0.05;    // of the time, for a loss to be what stands out
+constexpr double notable_kernel = 0.2;   // of the compute time
+constexpr double notable_spread = 0.02;  // of the step time, for its range to be told
+
+std::string duration(double nanoseconds) {
+  return format_duration(static_cast<Nanoseconds>(std::llround(nanoseconds)));
+}
+
+// The mean over devices, for the sentence about a job of several.
+DeviceTime mean_of(const std::vector<DeviceTime>& devices) {
+  if (devices.size() == 1) return devices.front();
+  DeviceTime mean;
+  const double n = static_cast<double>(devices.size());
+  for (const DeviceTime& d : devices) {
+    mean.span += d.span / n;
+    mean.compute += d.compute / n;
+    mean.communication += d.communication / n;
+    mean.exposed_communication += d.exposed_communication / n;
+    mean.exposed_memory += d.exposed_memory / n;
+    mean.idle += d.idle / n;
+    mean.step_time += d.step_time / n;
+    for (const auto& cause : d.causes) {
+      auto known = std::find_if(mean.causes.begin(), mean.causes.end(), [&](const auto& c) { return c.key == cause.key; });
+      if (known == mean.causes.end()) known = mean.causes.insert(known, {cause.key, cause.name, cause.ink, 0});
+      known->time += cause.time / n;
+    }
+  }
+  std::stable_sort(mean.causes.begin(), mean.causes.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
+  return mean;
+}
+
+// "61 % compute, 22 % exposed communication, 9 % waiting for the host, 3 % other idle"
+std::string shares(const DeviceTime& d) {
+  struct Part {
+    std::string name;
+    double time;
+  };
+  std::vector<Part> parts = {{"compute", d.compute}, {"exposed communication", d.exposed_communication}, {"exposed copies", d.exposed_memory}};
+  double rest = d.idle;
+  for (const auto& cause : d.causes) {
+    if (cause.ink == Ink::other && d.share(cause.time) < notable_loss) continue;
+    parts.push_back({cause.name, cause.time});
+    rest -= cause.time;
+  }
+  std::stable_sort(parts.begin() + 1, parts.end(), [](const Part& a, const Part& b) { return a.time > b.time; });
+  parts.push_back({d.causes.empty() ? "idle" : "other idle", rest});
+  std::string text;
+  for (const Part& part : parts) {
+    if (d.share(part.time) < least_share) continue;
+    text += (text.empty() ? "" : ", ") + format_percent(d.share(part.time)) + " " + part.name;
+  }
+  return text;
+}
+
+std::string range_of_steps(const DeviceTime& d) {
+  if (d.counted < 2) return d.steps > 1 ? fmt::format(" (1 of {} steps)", d.steps) : "";
+  std::string text = fmt::format(" (mean of {}{} steps", d.counted, d.steady && d.counted < d.steps ? " steady" : "");
+  if (d.longest_step - d.shortest_step > notable_spread * d.step_time) text += fmt::format(", {} to {}", duration(d.shortest_step), duration(d.longest_step));
+  return text + ")";
+}
+
+std::string mfu_of(const std::vector<DeviceTime>& devices) {
+  double sum = 0;
+  std::size_t known = 0;
+  for (const DeviceTime& d : devices) {
+    if (!d.mfu) continue;
+    sum += *d.mfu;
+    ++known;
+  }
+  return known == devices.size() && known > 0 ? fmt::format("; MFU {}", format_percent(sum / static_cast<double>(known), true)) : "";
+}
+
+std::string one_device_verdict(const DeviceTime& d, const std::vector<DeviceTime>& all) {
+  if (d.step_time > 0) return fmt::format("Step {}{}: {}{}.", duration(d.step_time), range_of_steps(d), shares(d), mfu_of(all));
+  return fmt::format("No steps were marked; of the whole capture ({}) {}{}.", duration(d.span), shares(d), mfu_of(all));
+}
+
+std::string several_devices_verdict(const std::vector<DeviceTime>& devices) {
+  const DeviceTime mean = mean_of(devices);
+  const bool all_have_steps = std::all_of(devices.begin(), devices.end(), [](const DeviceTime& d) { return d.step_time > 0; });
+  const auto slower = [](const DeviceTime& a, const DeviceTime& b) { return a.step_time < b.step_time; };
+  std::string text = fmt::format("{} devices", devices.size());
+  if (all_have_steps) {
+    text += fmt::format(", step {}", duration(mean.step_time));
+    const auto [fastest, slowest] = std::minmax_element(devices.begin(), devices.end(), slower);
+    if (slowest->step_time - fastest->step_time > notable_spread * mean.step_time) {
+      text += fmt::format(" ({} in {}, {} in {})", duration(fastest->step_time), device_name(*fastest, devices), duration(slowest->step_time),
+                          device_name(*slowest, devices));
+    }
+    text += ": on average ";
+  } else {
+    text += fmt::format("; steps were not marked on all of them. Of the {} on average, ", duration(mean.span));
+  }
+  return text + shares(mean) + mfu_of(devices) + ".";
+}
+
+std::string no_device_verdict(const Findings& findings) {
+  std::string text = "No device activity in this trace";
+  for (const RankFindings& rank : findings.ranks) {
+    const Section* operators = find_section(rank.sections, "operators");
+    if (const auto cpu = figure(operators, "cpu_ns"); cpu && *cpu > 0) {
+      text += fmt::format("; its operators took {} of CPU time{}", duration(*cpu), findings.ranks.size() > 1 ? fmt::format(" in rank {}", rank.rank) : "");
+      break;
+    }
+  }
+  return text + ".";
+}
+
+struct Standout {
+  double loss = 0;  // ns of the mean step or window
+  std::string text;
+};
+
+// The largest loss of time, and what is known about it.
+Standout largest_loss(const std::vector<DeviceTime>& devices) {
+  const DeviceTime mean = mean_of(devices);
+  const std::string per = mean.step_time > 0 ? " per step" : "";
+  const char* subject = devices.size() > 1 ? "The devices" : "The device";
+  const char* s = devices.size() > 1 ? "" : "s";
+  Standout best;
+  const auto offer = [&](double loss, std::string text) {
+    if (loss > best.loss) best = {loss, std::move(text)};
+  };
+  const auto with_share = [&](double time) { return fmt::format("{}{} ({})", duration(time), per, format_percent(mean.share(time))); };
+  if (mean.exposed_communication > 0) {
+    offer(mean.exposed_communication,
+          fmt::format("{} of communication{} ({} of the time) are not hidden behind compute; {} of all communication is.", duration(mean.exposed_communication),
+                      per, format_percent(mean.share(mean.exposed_communication)), format_percent(1 - mean.exposed_communication / mean.communication)));
+  }
+  if (mean.exposed_memory > 0)
+    offer(mean.exposed_memory, fmt::format("{} wait{} {} for copies that nothing hides.", subject, s, with_share(mean.exposed_memory)));
+  for (const auto& cause : mean.causes) {
+    if (cause.key == "host_ns") {
+      offer(cause.time, fmt::format("{} wait{} {} for the host: it launches work too late.", subject, s, with_share(cause.time)));
+    } else if (cause.key == "launch_ns") {
+      offer(cause.time, fmt::format("{} wait{} {} for launches to arrive: kernels are too short to hide them.", subject, s, with_share(cause.time)));
+    } else {
+      offer(cause.time, fmt::format("{} {} idle {}: {}.", subject, devices.size() > 1 ? "are" : "is", with_share(cause.time), cause.name));
+    }
+  }
+  return mean.share(best.loss) >= notable_loss ? best : Standout{};
+}
+
+std::string largest_kernel(const std::vector<DeviceTime>& devices) {
+  for (const DeviceTime& d : devices) {
+    const Section* section = find_section(d.device->sections, "kernels");
+    const Table* table = section != nullptr && !section->tables.empty() ? &section->tables.front() : nullptr;
+    if (table == nullptr || table->rows.empty()) continue;
+    double total = 0;
+    for (std::size_t row = 0; row < table->rows.size(); ++row) total += cell(*table, row, "total_ns").value_or(0);
+    const double first = cell(*table, 0, "total_ns").value_or(0);
+    if (total <= 0 || first / total < notable_kernel) return {};
+    return fmt::format("{} of the kernels' time is in one: {}, {} in {} launches.", format_percent(first / total),
+                       shorten_middle(readable_kernel_name(text_cell(*table, 0, "name")), 60), duration(first), text_cell(*table, 0, "count"));
+  }
+  return {};
+}
+
+}  // namespace
+
+void write_verdict(TextPage& page, const ReportInput& input, const std::vector<DeviceTime>& devices) {
+  std::string verdict;
+  if (devices.empty()) {
+    verdict = no_device_verdict(input.findings);
+  } else {
+    verdict = devices.size() == 1 ? one_device_verdict(devices.front(), devices) : several_devices_verdict(devices);
+  }
+  page.paragraph(verdict, 0, Ink::strong);
+  if (const Standout loss = largest_loss(devices); !loss.text.empty()) page.paragraph(loss.text);
+  if (const std::string kernel = largest_kernel(devices); !kernel.empty()) page.paragraph(kernel);
+}
+
+}  // namespace stepscope
