@@ -14,22 +14,34 @@ namespace stepscope {
 
 // One argument of a call as the profiler recorded it.
 struct Argument {
-  Shape shape;               // empty = scalar or not a tensor
-  Shape strides;             // empty = not recorded
+  Shape shape;    // empty = scalar or not a tensor
+  Shape strides;  // empty = not recorded
   DataType type = DataType::unknown;
-  std::string type_name;     // as recorded: "Scalar", "ScalarList", "TensorList", "", "c10::BFloat16"
-  std::string concrete;      // concrete value as text: "[1, 1]", "True", "0.125"; "" = a tensor or not recorded
+  std::string type_name;       // as recorded: "Scalar", "ScalarList", "TensorList", "", "c10::BFloat16"
+  std::string concrete;        // concrete value as text: "[1, 1]", "True", "0.125"; "" = a tensor or not recorded
   std::vector<Argument> list;  // elements of a TensorList
   bool is_tensor = false;
 };
 
 struct OperatorCall {
-  std::string_view name;     // "aten::addmm"
+  std::string_view name;  // "aten::addmm"
   std::vector<Argument> arguments;
 };
 
 enum class OperatorCategory : std::uint8_t {
-  gemm, attention, convolution, normalisation, elementwise, reduction, embedding, optimizer, loss, copy, communication, memory, other
+  gemm,
+  attention,
+  convolution,
+  normalisation,
+  elementwise,
+  reduction,
+  embedding,
+  optimizer,
+  loss,
+  copy,
+  communication,
+  memory,
+  other
 };
 inline constexpr std::size_t operator_category_count = 13;
 std::string_view operator_category_name(OperatorCategory category);
@@ -37,11 +49,12 @@ std::string_view operator_category_name(OperatorCategory category);
 OperatorCategory operator_category(std::string_view operator_name);
 
 struct Work {
-  double flops = 0;
+  double flops = 0;           // as the operator computes them
+  double repeated_flops = 0;  // part of flops that repeats forward work inside a backward operator (flash attention's scores): hardware but not model FLOPs
   double bytes = 0;
-  DataType type = DataType::unknown;   // of the inputs that decide the rate
-  bool matrix_units = false;           // whether the rate is that of the matrix units
-  std::string description;             // for people: "m=141 n=512 k=512 bf16, bias"
+  DataType type = DataType::unknown;  // of the inputs that decide the rate
+  bool matrix_units = false;          // whether the rate is that of the matrix units
+  std::string description;            // for people: "m=141 n=512 k=512 bf16, bias"
 };
 
 struct OperatorCost {
@@ -54,7 +67,7 @@ struct OperatorCost {
   std::optional<Work> (*work)(const OperatorCall& call);
 };
 
-std::span<const OperatorCost* const> all_operator_costs();  // generated; in order of name
+std::span<const OperatorCost* const> all_operator_costs();               // generated; in order of name
 const OperatorCost* find_operator_cost(std::string_view operator_name);  // null = no formula
 // Parses a slice's detail text (`"Input Dims": …, "Input type": …`) into arguments; nullopt where no shapes were recorded or the text is malformed.
 std::optional<OperatorCall> parse_operator_call(std::string_view name, std::string_view detail);
