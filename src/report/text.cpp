@@ -15,11 +15,12 @@ namespace stepscope {
 
 namespace {
 
-// Sections whose place on the page is decided here; others follow by their prominence. Those in brackets of `verbose` are shown only with -v.
-constexpr std::string_view page_order[] = {"steps",   "slow_steps", "idle_by_cause", "kernels", "kernels_short",    "operators",   "work",  "mfu",
-                                           "modules", "launches",   "queue",         "copies",  "synchronisations", "collectives", "memory"};
+// Sections whose place on the page is decided here; others follow by their prominence.
+constexpr std::string_view page_order[] = {"slow_steps", "idle_by_cause", "kernels",          "short_kernels", "operators",   "work",    "mfu",
+                                           "launches",   "queue",         "synchronisations", "copies",        "collectives", "modules", "memory"};
 // Told by the bars and the steps, or long: only with -v.
-constexpr std::string_view only_verbose[] = {"all", "call_tree", "kernels_short"};
+constexpr std::string_view only_verbose[] = {"all", "call_tree", "kernels_by_short_name"};
+constexpr std::string_view step_sections[] = {"step_times", "steps", "inferred_steps"};
 
 std::size_t place_of(const Section& section) {
   const auto* found = std::find(std::begin(page_order), std::end(page_order), section.key);
@@ -51,6 +52,10 @@ const DeviceTime* representative(const std::vector<DeviceTime>& devices) {
 
 void write_sections(TextPage& page, const TextOptions& options, const RankFindings& rank, const DeviceFindings* device, bool with_rank,
                     std::string_view addition) {
+  const Section* times = with_rank ? find_section(rank.sections, "step_times") : nullptr;
+  const Section* steps = device != nullptr ? device_steps(*device) : nullptr;
+  const Section* idle = device != nullptr ? find_section(device->sections, "idle_by_cause") : nullptr;
+  if (times != nullptr || steps != nullptr) write_steps(page, options, times, steps, idle);
   std::vector<const Section*> sections;
   if (with_rank) {
     for (const Section& section : rank.sections) sections.push_back(&section);
@@ -59,12 +64,8 @@ void write_sections(TextPage& page, const TextOptions& options, const RankFindin
     for (const Section& section : device->sections) sections.push_back(&section);
   }
   for (const Section* section : in_page_order(sections)) {
-    if (!is_shown(*section, options)) continue;
-    if (section->key == "steps") {
-      write_steps(page, options, *section);
-    } else {
-      write_section(page, options, *section, addition);
-    }
+    const bool told = std::ranges::find(step_sections, section->key) != std::end(step_sections);
+    if (!told && is_shown(*section, options)) write_section(page, options, *section, addition);
   }
 }
 

@@ -44,9 +44,9 @@ void write_legend(TextPage& page, const std::vector<DeviceTime>& devices) {
       const std::vector<BarPart> parts = parts_of(d);
       return std::any_of(parts.begin(), parts.end(), [&](const BarPart& part) { return part.ink == entry.ink && part.length > 0; });
     });
-    if (there) line += bar_glyph(page, entry.ink) + " " + entry.name + "   ";
+    if (there) line += bar_glyph(page, entry.ink) + " " + entry.name + "  ";
   }
-  page.line(line + "(blank) other idle");
+  page.line(line + "blank: other idle");
 }
 
 void write_part(TextPage& page, int depth, std::string_view name, double time, double span, std::string_view remark, Ink ink) {
@@ -131,11 +131,12 @@ void write_many(TextPage& page, const std::vector<DeviceTime>& devices, bool eve
 
 void write_breakdown(TextPage& page, const TextOptions& options, const std::vector<DeviceTime>& devices) {
   if (devices.empty()) return;
-  page.heading(devices.size() == 1 ? "Where the time goes" : "Where the time goes, per device");
-  write_legend(page, devices);
+  const char* subject = devices.front().steps > 0 ? "Where the time of a step goes" : "Where the time goes";
+  page.heading(std::string(subject) + (devices.size() > 1 ? ", per device" : ""));
   if (devices.size() == 1) {
     write_one(page, devices.front());
   } else {
+    write_legend(page, devices);
     write_many(page, devices, options.verbosity > 0);
   }
 }

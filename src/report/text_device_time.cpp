@@ -28,6 +28,14 @@ std::string text_cell(const Table& table, std::size_t row, std::string_view key)
   return column ? format_value(table.rows[row][*column], table.columns[*column].unit) : std::string();
 }
 
+bool is_outlier(const Table& steps, std::size_t row) {
+  const auto column = column_of(steps, "outlier");
+  if (!column) return false;
+  const Value& value = steps.rows[row][*column];
+  const bool* flag = std::get_if<bool>(&value);
+  return flag != nullptr ? *flag : std::holds_alternative<std::string>(value);  // the reason in words
+}
+
 double DeviceTime::cause(std::string_view key) const {
   const auto found = std::find_if(causes.begin(), causes.end(), [key](const IdleCause& c) { return c.key == key; });
   return found != causes.end() ? found->time : 0;
@@ -50,13 +58,6 @@ constexpr CauseName cause_names[] = {
     {"unknown_ns", "idle for an unknown reason", Ink::other},
 };
 
-// A row of the steps table that stands for the steady state.
-bool is_outlier(const Table& table, std::size_t row) {
-  const auto column = column_of(table, "outlier");
-  const bool* outlier = column ? std::get_if<bool>(&table.rows[row][*column]) : nullptr;
-  return outlier != nullptr && *outlier;
-}
-
 // The columns of the steps table and the figures of the "all" section have the same keys.
 void read_times(DeviceTime& time, const auto& value_of) {
   time.span = value_of("span_ns");
@@ -75,7 +76,7 @@ void read_causes(DeviceTime& time, const auto& value_of) {
 }
 
 // Means over the steady steps, or over all where there are no steady ones.
-void read_steps(const Table& table, DeviceTime& time) {
+void read_steps(const Table& table, const Table* causes, DeviceTime& time) {
   time.steps = table.rows.size();
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
@@ -86,13 +87,17 @@ void read_steps(const Table& table, DeviceTime& time) {
     for (std::size_t row = 0; row < table.rows.size(); ++row) rows.push_back(row);
   }
   time.counted = rows.size();
-  const auto mean = [&](std::string_view key) {
-    double sum = 0;
-    for (const std::size_t row : rows) sum += cell(table, row, key).value_or(0);
-    return sum / static_cast<double>(rows.size());
+  const auto mean_over = [&rows](const Table& of) {
+    return [&rows, &of](std::string_view key) {
+      double sum = 0;
+      for (const std::size_t row : rows) sum += cell(of, row, key).value_or(0);
+      return sum / static_cast<double>(rows.size());
+    };
   };
+  const auto mean = mean_over(table);
   read_times(time, mean);
-  read_causes(time, mean);
+  // Both tables have the same steps in the same order.
+  if (causes != nullptr && causes->rows.size() == table.rows.size()) read_causes(time, mean_over(*causes));
   time.step_time = mean("step_time_ns");
   for (const std::size_t row : rows) {
     const double step_time = cell(table, row, "step_time_ns").value_or(0);
@@ -110,13 +115,11 @@ std::vector<DeviceTime> device_times(const Findings& findings) {
       DeviceTime time;
       time.rank = &rank;
       time.device = &device;
-      const Section* steps = find_section(device.sections, "steps");
-      const Table* table = steps != nullptr ? steps->table("steps") : nullptr;
-      if (table != nullptr && !table->rows.empty()) {
-        read_steps(*table, time);
+      const Section* idle = find_section(device.sections, "idle_by_cause");
+      if (const Section* steps = device_steps(device); steps != nullptr) {
+        read_steps(steps->tables.front(), idle != nullptr ? idle->table("by_step") : nullptr, time);
       } else {
         const Section* all = find_section(device.sections, "all");
-        const Section* idle = find_section(device.sections, "idle_by_cause");
         read_times(time, [all](std::string_view key) { return figure(all, key).value_or(0); });
         read_causes(time, [idle](std::string_view key) { return figure(idle, key).value_or(0); });
       }
@@ -125,6 +128,14 @@ std::vector<DeviceTime> device_times(const Findings& findings) {
     }
   }
   return devices;
+}
+
+const Section* device_steps(const DeviceFindings& device) {
+  for (const std::string_view key : {"steps", "inferred_steps"}) {
+    const Section* section = find_section(device.sections, key);
+    if (section != nullptr && !section->tables.empty() && !section->tables.front().rows.empty()) return section;
+  }
+  return nullptr;
 }
 
 std::string device_name(const DeviceTime& device, const std::vector<DeviceTime>& all) {

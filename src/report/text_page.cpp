@@ -61,6 +61,21 @@ constexpr Replacement replacements[] = {{"█", '#'}, {"▓", '='}, {"▒", '+'}
                                         {"–", '-'}, {"×", 'x'}, {"±", '+'}, {"▁", '_'}, {"▂", '.'}, {"▃", '-'}, {"▄", '='}, {"▅", '+'}, {"▆", '*'},
                                         {"▇", '#'}, {"→", '>'}, {"≥", '>'}, {"≤", '<'}, {"“", '"'}, {"”", '"'}, {"’", '\''}};
 
+// A line must not end between a number and its unit: such blanks are kept from being broken at while the text is wrapped.
+constexpr char kept_blank = '\x01';
+
+std::string with_kept_blanks(std::string_view text) {
+  static constexpr std::string_view units[] = {"s",   "ms",  "µs",  "ns",   "%",       "B",     "kB",    "MB",    "GB",    "TB",    "KiB",
+                                               "MiB", "GiB", "TiB", "GB/s", "TFLOP/s", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "FLOP/B"};
+  std::string result(text);
+  for (std::size_t at = result.find(' '); at != std::string::npos; at = result.find(' ', at + 1)) {
+    if (at == 0 || result[at - 1] < '0' || result[at - 1] > '9') continue;
+    const std::size_t end = std::min(result.find_first_of(" ,;:.)", at + 1), result.size());
+    if (std::ranges::find(units, std::string_view(result).substr(at + 1, end - at - 1)) != std::end(units)) result[at] = kept_blank;
+  }
+  return result;
+}
+
 std::string to_ascii(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -100,7 +115,8 @@ void TextPage::line(std::string_view painted) {
 
 void TextPage::paragraph(std::string_view text, int indent, Ink ink) {
   const std::string margin(static_cast<std::size_t>(indent), ' ');
-  std::string wrapped = wrap_text(text, columns_ - indent, 0);
+  std::string wrapped = wrap_text(with_kept_blanks(text), columns_ - indent, 0);
+  std::ranges::replace(wrapped, kept_blank, ' ');
   std::size_t begin = 0;
   while (begin <= wrapped.size()) {
     const std::size_t end = std::min(wrapped.find('\n', begin), wrapped.size());

@@ -44,13 +44,19 @@ std::optional<std::size_t> column_of(const Table& table, std::string_view key);
 std::optional<double> cell(const Table& table, std::size_t row, std::string_view key);
 std::string text_cell(const Table& table, std::size_t row, std::string_view key);
 
+// Whether a step is left out of the means (the first, the last, one far from the median).
+bool is_outlier(const Table& steps, std::size_t row);
+
 // "rank 3" or "rank 3, device 1" where ranks have several devices; "the GPU" where there is only one device at all.
 std::string device_name(const DeviceTime& device, const std::vector<DeviceTime>& all);
 
 void write_header(TextPage& page, const ReportInput& input);
 void write_verdict(TextPage& page, const ReportInput& input, const std::vector<DeviceTime>& devices);
 void write_breakdown(TextPage& page, const TextOptions& options, const std::vector<DeviceTime>& devices);
-void write_steps(TextPage& page, const TextOptions& options, const Section& steps);
+// The device's steps: the section "steps", or "inferred_steps" where nothing in the trace marks them; null = none.
+const Section* device_steps(const DeviceFindings& device);
+// `times` (the rank's) may be null, `steps` (the device's) too, not both; `idle` (the device's idle time by cause) may be null.
+void write_steps(TextPage& page, const TextOptions& options, const Section* times, const Section* steps, const Section* idle);
 // A section that nobody prepared for: its summary, figures, tables and caveats.
 void write_section(TextPage& page, const TextOptions& options, const Section& section, std::string_view title_addition);
 // The same without the heading and the summary.

@@ -1,4 +1,5 @@
-// A section as the terminal shows it when nothing is known about it but its own words and units: a new question appears without an edit here.
+// A section as the terminal shows it from its own words and units: a new question appears without an edit here. Only what is left out of a page without -v,
+// to keep it short, is named.
 #include <algorithm>
 
 #include "base/text.h"
@@ -47,21 +48,35 @@ void write_figures(TextPage& page, const std::vector<Figure>& figures) {
   }
 }
 
-bool holds_kernel_names(const Section& section) {
-  return section.key.starts_with("kernel");
+// Told elsewhere on the page, or detail: only with -v.
+constexpr std::string_view figures_told_by_the_bars[] = {"host_ns", "launch_ns", "scheduling_ns", "dependency_ns", "graph_ns", "unknown_ns", "unlinked_ns"};
+constexpr std::string_view detail_tables[] = {"by_step", "by_stream", "histogram", "delay_histogram"};
+// Tables that are the heart of a page: shown with all of --top; others with half of it.
+constexpr std::string_view main_tables[] = {"kernels", "by_name", "collectives", "work"};
+
+template <std::size_t N>
+bool is_among(const std::string_view (&list)[N], std::string_view key) {
+  return std::ranges::find(list, key) != std::end(list);
+}
+
+int rows_of(const Table& table, const TextOptions& options) {
+  return options.verbosity > 0 || is_among(main_tables, table.key) ? options.top : std::max(std::min(options.top, 3), options.top / 2);
 }
 
 }  // namespace
 
 void write_section_body(TextPage& page, const TextOptions& options, const Section& section) {
-  write_figures(page, section.figures);
+  const bool all = options.verbosity > 0;
+  std::vector<Figure> figures = section.figures;
+  if (!all) std::erase_if(figures, [](const Figure& figure) { return is_among(figures_told_by_the_bars, figure.key); });
+  write_figures(page, figures);
+  bool first = figures.empty();
   for (const Table& table : section.tables) {
-    if (table.rows.empty()) continue;
-    if (section.tables.size() > 1 || !section.figures.empty()) {
-      page.line();
-      if (section.tables.size() > 1) page.paragraph(printable(table.title), indent, Ink::strong);
-    }
-    write_table(page, table, {.rows = options.top, .all_columns = options.verbosity > 0, .kernel_names = holds_kernel_names(section), .indent = indent});
+    if (table.rows.empty() || (!all && is_among(detail_tables, table.key))) continue;
+    if (!first) page.line();
+    first = false;
+    if (section.tables.size() > 1) page.paragraph(printable(table.title), indent, Ink::strong);
+    write_table(page, table, {.rows = rows_of(table, options), .all_columns = all, .indent = indent});
   }
   for (const std::string& caveat : section.caveats) page.paragraph("Note: " + printable(caveat), indent, Ink::faint);
 }

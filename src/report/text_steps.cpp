@@ -14,16 +14,11 @@ namespace {
 
 constexpr std::size_t most_bars = 12;
 
-bool is_outlier(const Table& table, std::size_t row) {
-  const auto column = column_of(table, "outlier");
-  const bool* outlier = column ? std::get_if<bool>(&table.rows[row][*column]) : nullptr;
-  return outlier != nullptr && *outlier;
-}
-
-// A step's device time in the parts of the breakdown; where the causes of idle are not known per step, all of it is blank.
-std::vector<BarPart> parts_of(const Table& table, std::size_t row) {
-  const auto value = [&](std::string_view key) { return cell(table, row, key).value_or(0); };
-  const double host = value("host_ns"), launch = value("launch_ns");
+// A step's device time in the parts of the breakdown; `causes` (null = not known) has the same steps in the same order.
+std::vector<BarPart> parts_of(const Table& steps, const Table* causes, std::size_t row) {
+  const auto value = [&](std::string_view key) { return cell(steps, row, key).value_or(0); };
+  const double host = causes != nullptr ? cell(*causes, row, "host_ns").value_or(0) : 0;
+  const double launch = causes != nullptr ? cell(*causes, row, "launch_ns").value_or(0) : 0;
   return {{value("compute_ns"), Ink::compute},
           {value("exposed_communication_ns"), Ink::communication},
           {value("exposed_memory_ns"), Ink::memory},
@@ -32,7 +27,7 @@ std::vector<BarPart> parts_of(const Table& table, std::size_t row) {
           {value("idle_ns") - host - launch, Ink::other}};
 }
 
-void write_bars(TextPage& page, const Table& table) {
+void write_bars(TextPage& page, const Table& table, const Table* causes) {
   double longest = 0;
   int name_width = 0;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
@@ -40,11 +35,11 @@ void write_bars(TextPage& page, const Table& table) {
     name_width = std::max(name_width, display_width(text_cell(table, row, "step")));
   }
   if (longest <= 0) return;
-  const int bar_width = page.columns() - 2 - 5 - name_width - 2 - 9 - 2 - 9;
+  const int bar_width = page.columns() - 2 - 5 - name_width - 2 - 9 - 2 - 10;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     const std::string line = fmt::format("  step {}  {}  {}", pad_left(text_cell(table, row, "step"), name_width),
-                                         pad_left(text_cell(table, row, "step_time_ns"), 9), bar(page, parts_of(table, row), longest, bar_width));
-    page.line(line + (is_outlier(table, row) ? page.paint(Ink::faint, "  not mean") : ""));
+                                         pad_left(text_cell(table, row, "step_time_ns"), 9), bar(page, parts_of(table, causes, row), longest, bar_width));
+    page.line(line + (is_outlier(table, row) ? page.paint(Ink::faint, "  left out") : ""));
   }
 }
 
@@ -80,22 +75,31 @@ void write_outliers(TextPage& page, const Table& table) {
 
 }  // namespace
 
-void write_steps(TextPage& page, const TextOptions& options, const Section& section) {
-  const Table* table = section.table("steps");
-  if (table == nullptr || table->rows.empty()) return write_section(page, options, section, "");
-  page.heading(printable(section.title));
-  if (!section.summary.empty()) page.paragraph(printable(section.summary), 2);
-  if (table->rows.size() <= most_bars) {
-    write_bars(page, *table);
-  } else {
-    write_sparkline(page, *table);
+void write_steps(TextPage& page, const TextOptions& options, const Section* times, const Section* steps, const Section* idle) {
+  const Section& first = times != nullptr ? *times : *steps;
+  page.heading(printable(first.title));
+  if (!first.summary.empty()) page.paragraph(printable(first.summary), 2);
+  const Table* device_table = steps != nullptr && !steps->tables.empty() ? &steps->tables.front() : nullptr;
+  const Table* host_table = times != nullptr && !times->tables.empty() ? &times->tables.front() : nullptr;
+  const Table* causes = idle != nullptr ? idle->table("by_step") : nullptr;
+  if (causes != nullptr && device_table != nullptr && causes->rows.size() != device_table->rows.size()) causes = nullptr;
+  const Table* table = device_table != nullptr && !device_table->rows.empty() ? device_table : host_table;
+  if (table != nullptr && !table->rows.empty()) {
+    if (table == device_table && table->rows.size() <= most_bars) {
+      write_bars(page, *table, causes);
+    } else {
+      write_sparkline(page, *table);
+    }
+    write_outliers(page, *table);
   }
-  write_outliers(page, *table);
-  if (options.verbosity > 0) {
-    page.line();
-    write_table(page, *table, {.rows = options.top, .all_columns = true, .kernel_names = false, .indent = 2});
+  for (const Section* section : {times, steps}) {
+    if (section == nullptr) continue;
+    if (options.verbosity > 0) {
+      write_section_body(page, options, *section);
+    } else {
+      for (const std::string& caveat : section->caveats) page.paragraph("Note: " + printable(caveat), 2, Ink::faint);
+    }
   }
-  for (const std::string& caveat : section.caveats) page.paragraph("Note: " + printable(caveat), 2, Ink::faint);
 }
 
 }  // namespace stepscope

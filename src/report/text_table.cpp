@@ -34,8 +34,8 @@ bool looks_like_kernel(std::string_view name) {
   return name.starts_with("void ") || name.starts_with("_Z") || name.starts_with("Cijk_") || (name.ends_with(')') && name.find("::") != std::string_view::npos);
 }
 
-std::string text_cell(std::string cell, bool kernel, int width) {
-  if (display_width(cell) > width && (kernel || looks_like_kernel(cell))) cell = readable_kernel_name(cell);
+std::string text_cell(std::string cell, int width) {
+  if (display_width(cell) > width && looks_like_kernel(cell)) cell = readable_kernel_name(cell);
   return shorten_middle(cell, width);
 }
 
@@ -62,7 +62,7 @@ void set_title(LaidColumn& column, const std::string& title) {
   column.width = std::max({cells, display_width(column.title), display_width(column.title_above)});
 }
 
-LaidColumn lay_column(const Table& table, std::size_t source, std::size_t rows, bool kernel_names) {
+LaidColumn lay_column(const Table& table, std::size_t source, std::size_t rows) {
   LaidColumn column;
   column.source = source;
   const ColumnHeader& header = table.columns[source];
@@ -71,10 +71,7 @@ LaidColumn lay_column(const Table& table, std::size_t source, std::size_t rows, 
   const ColumnFormat format(header.unit, values);
   column.numeric = format.is_numeric();
   for (const Value* value : values) {
-    std::string cell = format.cell(*value);
-    // Kernel names of a table are all written short, so that they can be compared.
-    if (kernel_names && !column.numeric && source == 0) cell = readable_kernel_name(cell);
-    column.cells.push_back(std::move(cell));
+    column.cells.push_back(format.cell(*value));
   }
   std::string title = printable(header.title);
   if (!format.unit_name().empty()) title += " " + format.unit_name();
@@ -136,8 +133,7 @@ void write_block(TextPage& page, std::vector<LaidColumn>& columns, std::size_t r
     std::string line;
     for (LaidColumn& column : columns) {
       if (&column != &columns.front()) line += between;
-      line += column.numeric ? pad_left(column.cells[row], column.width)
-                             : pad_right(text_cell(column.cells[row], style.kernel_names && column.source == 0, column.width), column.width);
+      line += column.numeric ? pad_left(column.cells[row], column.width) : pad_right(text_cell(column.cells[row], column.width), column.width);
     }
     page.line(margin + line);
   }
@@ -194,10 +190,12 @@ void write_table(TextPage& page, const Table& table, const TableStyle& style) {
   if (table.rows.empty() || table.columns.empty()) return;
   const std::size_t rows = std::min(table.rows.size(), static_cast<std::size_t>(std::max(1, style.rows)));
   const int room = page.columns() - style.indent;
+  const bool has_short_names = std::ranges::any_of(table.columns, [](const ColumnHeader& header) { return header.key == "short_name"; });
   std::vector<LaidColumn> columns;
   for (std::size_t source = 0; source < table.columns.size(); ++source) {
     if (!table.columns[source].in_text && !style.all_columns) continue;
-    LaidColumn column = lay_column(table, source, rows, style.kernel_names);
+    if (table.columns[source].key == "name" && has_short_names) continue;  // kilobytes of C++ beside the name for people
+    LaidColumn column = lay_column(table, source, rows);
     // A column in which nothing is known says nothing; the first one names the rows.
     const bool empty = std::all_of(column.cells.begin(), column.cells.end(), [](const std::string& cell) { return cell == "–" || cell.empty(); });
     if (!empty || columns.empty()) columns.push_back(std::move(column));

@@ -10,9 +10,8 @@
 namespace stepscope {
 
 struct TableStyle {
-  int rows = 10;              // shown; the rest is told in a last line with what it sums to
-  bool all_columns = false;   // also those that are not in_text; columns that do not fit are shown below in further blocks
-  bool kernel_names = false;  // the first text column holds kernel names: shortened by meaning
+  int rows = 10;             // shown; the rest is told in a last line with what it sums to
+  bool all_columns = false;  // also those that are not in_text; columns that do not fit are shown below in further blocks
   int indent = 2;
 };
 

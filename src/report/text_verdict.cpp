@@ -140,9 +140,8 @@ Standout largest_loss(const std::vector<DeviceTime>& devices) {
   };
   const auto with_share = [&](double time) { return fmt::format("{}{} ({})", duration(time), per, format_percent(mean.share(time))); };
   if (mean.exposed_communication > 0) {
-    offer(mean.exposed_communication,
-          fmt::format("{} of communication{} ({} of the time) are not hidden behind compute; {} of all communication is.", duration(mean.exposed_communication),
-                      per, format_percent(mean.share(mean.exposed_communication)), format_percent(1 - mean.exposed_communication / mean.communication)));
+    offer(mean.exposed_communication, fmt::format("Communication that nothing hides costs {}: only {} of it runs beside compute.",
+                                                  with_share(mean.exposed_communication), format_percent(1 - mean.exposed_communication / mean.communication)));
   }
   if (mean.exposed_memory > 0)
     offer(mean.exposed_memory, fmt::format("{} wait{} {} for copies that nothing hides.", subject, s, with_share(mean.exposed_memory)));
