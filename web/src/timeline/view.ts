@@ -164,6 +164,14 @@ export class TimelineView {
     this.status.textContent = `Step ${number}, ${duration(end - begin)}`;
   }
 
+  showStep(number: number): void {
+    const frame = this.page.timeline;
+    const onDevice = frame.device_steps.find((one) => one.rank === this.rank && one.device === this.device)?.steps.find((step) => step[0] === number);
+    const onHost = frame.steps[this.rank]?.steps.find((step) => step[0] === number);
+    const begin = Math.min(onDevice?.[1] ?? Infinity, onHost?.[1] ?? Infinity), end = Math.max(onDevice?.[2] ?? -Infinity, onHost?.[2] ?? -Infinity);
+    if (begin < end) this.look(begin - (end - begin) * 0.02, end + (end - begin) * 0.02);
+  }
+
   // --- selection and search ---------------------------------------------------------------------------------------------------------------------------
 
   select(item: number, reveal = false): void {
