@@ -7,6 +7,7 @@
 #include "machine/gpu.h"
 #include "report/memory_curve.h"
 #include "report/page_text.h"
+#include "report/text_parts.h"
 
 namespace stepscope {
 
@@ -189,6 +190,9 @@ class Document {
     json_.open('{').key("schema").text("stepscope.page/1");
     json_.key("meta");
     meta();
+    json_.key("verdict").open('[');
+    for (const std::string& sentence : verdict()) json_.text(presentable(sentence));
+    json_.close(']');
     json_.key("findings");
     findings();
     json_.key("timeline");
@@ -227,6 +231,21 @@ class Document {
     } else {
       json_.null();
     }
+  }
+
+  // What the terminal page says first, one paragraph each.
+  std::vector<std::string> verdict() const {
+    constexpr int unwrapped = 1'000'000;
+    TextPage page(unwrapped, false, false);
+    write_verdict(page, input_, device_times(input_.findings));
+    const std::string text = std::move(page).finish();
+    std::vector<std::string> sentences;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      if (end > begin) sentences.push_back(text.substr(begin, end - begin));
+      begin = end + 1;
+    }
+    return sentences;
   }
 
   void meta() {

@@ -133,7 +133,7 @@ std::string without_directories(std::string_view text) {
     const bool in_home = directory == "/home/" || directory == "/Users/" || directory == "C:\\Users\\" || directory == "/export/home/" || directory == "~/";
     if (!separated || last.empty()) {
       // "/" alone, or a name at the root: nothing above it to hide. A trailing separator hides the whole.
-      result += last.empty() && separated ? std::string_view("…") : path;
+      result += last.empty() && path.find_first_not_of("/\\") != std::string_view::npos ? std::string_view("…") : path;
     } else if (in_home && last.find('.') == std::string_view::npos) {
       result += "~";
     } else {
