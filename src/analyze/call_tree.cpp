@@ -117,7 +117,6 @@ Totals build(const Scene& scene, Tree& tree) {
   std::uint32_t root = 0;
   const auto enter = [&](Frame& frame, Frame* around) {
     frame.payload = tree.child(around != nullptr ? around->payload : root, merged[index(s.name[frame.slice])], s.kind[frame.slice]);
-    if (!frame.first_visit) return;
     Node& node = tree.nodes[frame.payload];
     node.calls += window.contains(s.start[frame.slice]);
     node.cpu_total += frame.time();
@@ -129,12 +128,12 @@ Totals build(const Scene& scene, Tree& tree) {
     totals.unattributed_slices -= here.slices;
   };
   const auto leave = [&](Frame& frame, Frame*) { tree.nodes[frame.payload].cpu_own += frame.own(); };
-  const auto skip = [](SliceKind kind) { return kind < SliceKind::operation || kind > SliceKind::annotation; };
-  const auto is_frame = [](SliceId) { return true; };
+  const auto skip = [](SliceKind) { return false; };
+  const auto is_call = [](SliceKind kind) { return kind >= SliceKind::operation && kind <= SliceKind::annotation; };
   for (const TrackId track : tracks_of_rank(scene)) {
     if (timeline.tracks[index(track)].kind == TrackKind::stream) continue;
     root = tree.add_root(track);
-    walk_call_stack<std::uint32_t>(timeline, scene.facts, track, window, skip, is_frame, enter, leave);
+    walk_call_stack<std::uint32_t>(timeline, scene.facts.parent, track, window, skip, is_call, enter, leave);
   }
   // Children follow their parents in nodes.
   for (std::size_t i = tree.nodes.size(); i-- > 0;) {

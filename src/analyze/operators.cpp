@@ -108,7 +108,6 @@ void walk_operators(const Scene& scene, const RankColumn<Nanoseconds>& launched,
   const auto enter = [&](Frame& frame, Frame* around) {
     ByName& name = answer.names[index(s.name[frame.slice])];
     ++name.open;
-    if (!frame.first_visit) return;
     const Nanoseconds duration = std::max<Nanoseconds>(0, std::min(s.end(frame.slice), window.end) - std::max(s.start[frame.slice], window.begin));
     Sums one{.calls = window.contains(s.start[frame.slice]), .slices = 0, .cpu_own = duration, .device_own = 0};
     name += one;
@@ -125,11 +124,11 @@ void walk_operators(const Scene& scene, const RankColumn<Nanoseconds>& launched,
     if (--name.open == 0) name.device_total += frame.payload.device;
     if (around != nullptr) around->payload.device += frame.payload.device;
   };
-  const auto skip = [](SliceKind kind) { return kind != SliceKind::operation && kind != SliceKind::annotation && kind != SliceKind::python_function; };
-  const auto is_operator = [&](SliceId id) { return s.kind[id] == SliceKind::operation; };
+  const auto skip = [](SliceKind kind) { return kind != SliceKind::operation; };
+  const auto is_operator = [](SliceKind) { return true; };
   for (const TrackId track : tracks_of_rank(scene)) {
     if (scene.timeline.tracks[index(track)].kind == TrackKind::stream) continue;
-    walk_call_stack<Inside>(scene.timeline, scene.facts, track, window, skip, is_operator, enter, leave);
+    walk_call_stack<Inside>(scene.timeline, scene.facts.operation, track, window, skip, is_operator, enter, leave);
   }
 }
 

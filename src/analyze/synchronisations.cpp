@@ -24,10 +24,8 @@ bool contains(std::string_view words, std::string_view part) {
   return words.find(part) != std::string_view::npos;
 }
 
-bool blocks_by_name(std::string_view call) {
-  if (contains(call, "Synchronize")) return true;
-  if (contains(call, "Async")) return false;
-  if (contains(call, "Memcpy")) return true;
+// Frees that wait for the device: a property of these calls that Facts::api_calls does not speak of.
+bool frees_memory(std::string_view call) {
   return call == "cudaFree" || call == "cudaFreeHost" || call == "hipFree" || call == "hipHostFree" || call == "hipFreeHost" || call == "cuMemFree_v2" ||
          call == "cuMemFreeHost";
 }
@@ -45,7 +43,7 @@ std::vector<SliceId> blocking_calls(const Scene& scene) {
   const auto is_blocking = [&](SliceId id) {
     if (!is_api_call(s.kind[id])) return false;
     std::uint8_t& known = by_name[index(s.name[id])];
-    if (known == unknown) known = blocks_by_name(timeline.name_of(id)) ? blocks : passes;
+    if (known == unknown) known = scene.facts.api_calls[s.name[id]].blocks || frees_memory(timeline.name_of(id)) ? blocks : passes;
     return known == blocks;
   };
   const RowRange rows = rows_of_rank(scene);

@@ -41,7 +41,7 @@ class HandBuilt {
   }
   SliceId module(TrackId track, std::string_view name, std::uint32_t number, double start_us, double duration_us) {
     const SliceId id = slice(SliceKind::python_function, track, name, start_us, duration_us);
-    builder_.add(PythonFact{id, index(id) < 0xFFFF'FFFFu ? static_cast<std::uint32_t>(index(id)) : 0, 0xFFFF'FFFFu, number});
+    builder_.add(PythonFact{id, static_cast<std::uint32_t>(index(id)), 0xFFFF'FFFFu, number});
     return id;
   }
   TimelineBuilder& builder() { return builder_; }
@@ -59,6 +59,9 @@ class HandBuilt {
     facts.graph_launch.resize(n, 0);
     facts.recomputed.resize(n, 0);
     facts.steps.resize(timeline.ranks.size());
+    facts.api_calls.resize(timeline.names.size());
+    for (std::uint32_t i = 0; i < n; ++i)
+      if (is_api_call(s.kind[i])) facts.api_calls[s.name[i]] = api_call(timeline.name_of(SliceId{i}));
     find_parents();
     find_launches();
     find_operations();
@@ -132,7 +135,7 @@ class HandBuilt {
   void find_operations() {
     const SliceColumns& s = timeline.slices;
     for (std::uint32_t i = 0; i < s.size(); ++i) {
-      const SliceId from = is_device_activity(s.kind[i]) ? facts.launch[i] : is_api_call(s.kind[i]) ? SliceId{i} : no_id<SliceId>;
+      const SliceId from = is_device_activity(s.kind[i]) ? facts.launch[i] : SliceId{i};
       if (from == no_id<SliceId>) continue;
       for (SliceId up = facts.parent[from]; up != no_id<SliceId> && facts.operation[i] == no_id<SliceId>; up = facts.parent[up])
         if (s.kind[up] == SliceKind::operation) facts.operation[i] = up;
