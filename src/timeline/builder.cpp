@@ -1,6 +1,7 @@
 #include "timeline/builder.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace stepscope {
 
@@ -34,6 +35,9 @@ DeviceId TimelineBuilder::device(RankId rank, std::string_view label) {
   Device fresh;
   fresh.rank = rank;
   fresh.label = label;
+  std::int64_t number = 0;
+  if (const auto [end, problem] = std::from_chars(label.data(), label.data() + label.size(), number); problem == std::errc{} && end == label.data() + label.size())
+    fresh.number = number;
   timeline_.devices.push_back(std::move(fresh));
   return DeviceId{static_cast<std::uint32_t>(timeline_.devices.size() - 1)};
 }

@@ -42,8 +42,9 @@ std::string_view slice_kind_name(SliceKind kind);  // "kernel", "copy", …
 constexpr bool is_device_activity(SliceKind kind) { return kind <= SliceKind::fill; }
 constexpr bool is_api_call(SliceKind kind) { return kind == SliceKind::runtime_call || kind == SliceKind::driver_call; }
 
-// Absent value of the 64-bit id columns (correlation, external). Kineto's ids are unsigned 64-bit and may exceed 2^63.
-inline constexpr std::uint64_t no_number = std::numeric_limits<std::uint64_t>::max();
+// Absent value of the 64-bit id columns (correlation, external). Kineto's ids are unsigned 64-bit and may exceed 2^63, up to 2^64 - 1, so "absent" is a number
+// that no producer has a reason to write.
+inline constexpr std::uint64_t no_number = 0xF1E2'D3C4'0B5A'6978u;
 
 // One row per slice; all columns have the same size.
 struct SliceColumns {

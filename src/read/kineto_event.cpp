@@ -1,0 +1,433 @@
+#include "read/kineto_event.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/names.h"
+#include "read/kineto_number.h"
+
+namespace stepscope {
+
+namespace {
+
+template <class Meaning>
+struct Entry {
+  std::string_view key;
+  Meaning meaning;
+};
+
+template <class Meaning, std::size_t n>
+constexpr bool is_sorted_by_key(const Entry<Meaning> (&table)[n]) {
+  return std::ranges::is_sorted(table, {}, &Entry<Meaning>::key);
+}
+
+template <class Meaning, std::size_t n>
+Meaning look_up(const Entry<Meaning> (&table)[n], std::string_view key, Meaning otherwise) {
+  const auto found = std::ranges::lower_bound(table, key, {}, &Entry<Meaning>::key);
+  return found != std::end(table) && found->key == key ? found->meaning : otherwise;
+}
+
+constexpr Entry<KinetoCategory> categories[] = {
+    {"Kernel", KinetoCategory::kernel},
+    {"Memcpy", KinetoCategory::copy},
+    {"Memset", KinetoCategory::fill},
+    {"Operator", KinetoCategory::operation},
+    {"Runtime", KinetoCategory::runtime_call},
+    {"Sync", KinetoCategory::device_sync},
+    {"Trace", KinetoCategory::profiler},
+    {"ac2g", KinetoCategory::launch_flow},
+    {"async", KinetoCategory::launch_flow},
+    {"async_cpu_to_gpu", KinetoCategory::launch_flow},
+    {"cpu_op", KinetoCategory::operation},
+    {"cuda_driver", KinetoCategory::driver_call},
+    {"cuda_runtime", KinetoCategory::runtime_call},
+    {"cuda_sync", KinetoCategory::device_sync},
+    {"fwdbwd", KinetoCategory::forward_backward},
+    {"gpu_memcpy", KinetoCategory::copy},
+    {"gpu_memset", KinetoCategory::fill},
+    {"gpu_user_annotation", KinetoCategory::device_annotation},
+    {"kernel", KinetoCategory::kernel},
+    {"overhead", KinetoCategory::overhead},
+    {"privateuse1_driver", KinetoCategory::driver_call},
+    {"privateuse1_runtime", KinetoCategory::runtime_call},
+    {"python_function", KinetoCategory::python_function},
+    {"user_annotation", KinetoCategory::annotation},
+    {"xpu_driver", KinetoCategory::driver_call},
+    {"xpu_runtime", KinetoCategory::runtime_call},
+};
+static_assert(is_sorted_by_key(categories));
+
+enum class Member : std::uint8_t { unused, arguments, category, duration, id, name, phase, process, thread, time };
+constexpr Entry<Member> members[] = {
+    {"args", Member::arguments}, {"cat", Member::category}, {"dur", Member::duration}, {"id", Member::id},   {"name", Member::name},
+    {"ph", Member::phase},       {"pid", Member::process},  {"tid", Member::thread},   {"ts", Member::time},
+};
+static_assert(is_sorted_by_key(members));
+
+enum class Argument : std::uint8_t {
+  detail,
+  left_out,
+  left_out_if_empty,
+  left_out_if_true,
+  bytes,
+  correlation,
+  device,
+  external,
+  forward_thread,
+  python_id,
+  python_module,
+  python_parent,
+  sequence,
+  stream,
+  wait_on_record,
+  wait_on_stream,
+};
+constexpr Entry<Argument> slice_arguments[] = {
+    {"Call stack", Argument::left_out_if_empty},
+    {"Ev Idx", Argument::left_out},
+    {"External Id", Argument::external},
+    {"External id", Argument::external},
+    {"Fwd thread id", Argument::forward_thread},
+    {"Module Hierarchy", Argument::left_out_if_empty},
+    {"Profiler Event Index", Argument::left_out},
+    {"Python id", Argument::python_id},
+    {"Python module id", Argument::python_module},
+    {"Python parent id", Argument::python_parent},
+    {"Record function id", Argument::left_out},
+    {"Sequence number", Argument::sequence},
+    {"Trace iteration", Argument::left_out},
+    {"Trace name", Argument::left_out},
+    {"bytes", Argument::bytes},
+    {"cbid", Argument::left_out},
+    {"cid", Argument::left_out},
+    {"context", Argument::left_out},
+    {"correlation", Argument::correlation},
+    {"device", Argument::device},
+    {"dst", Argument::left_out},
+    {"external id", Argument::external},
+    {"finished", Argument::left_out_if_true},
+    {"k_work_ptr", Argument::left_out},
+    {"memory bandwidth (GB/s)", Argument::left_out},
+    {"packet_ptr", Argument::left_out},
+    {"ptr", Argument::left_out},
+    {"queued", Argument::left_out},
+    {"sqid", Argument::left_out},
+    {"src", Argument::left_out},
+    {"stream", Argument::stream},
+    {"wait_on_cuda_event_id", Argument::left_out},
+    {"wait_on_cuda_event_record_corr_id", Argument::wait_on_record},
+    {"wait_on_stream", Argument::wait_on_stream},
+};
+static_assert(is_sorted_by_key(slice_arguments));
+
+enum class MemoryMember : std::uint8_t { unused, address, bytes, device_number, device_type, total_allocated, total_reserved };
+constexpr Entry<MemoryMember> memory_members[] = {
+    {"Addr", MemoryMember::address},
+    {"Bytes", MemoryMember::bytes},
+    {"Device Id", MemoryMember::device_number},
+    {"Device Type", MemoryMember::device_type},
+    {"Total Allocated", MemoryMember::total_allocated},
+    {"Total Reserved", MemoryMember::total_reserved},
+};
+static_assert(is_sorted_by_key(memory_members));
+
+// The digits of a value that should be a number, also where they stand in a string; "" where there are none.
+std::string_view digits(const JsonValue& value, bool& quoted) {
+  quoted = value.type == JsonValue::Type::string;
+  if (quoted) return value.escaped ? std::string_view{} : value.inside();
+  return value.type == JsonValue::Type::number ? value.text : std::string_view{};
+}
+
+// Puts the number into target and says whether there was one. A quoted time is a repair; ids and sizes are strings in some producers' traces.
+template <class T, class Parse>
+bool take(const JsonValue& value, T& target, Parse parse, std::uint64_t offset, Repairs& repairs, bool may_be_quoted = true) {
+  bool quoted = false;
+  const auto number = parse(digits(value, quoted));
+  if (!number) return false;
+  if (number->saturated) repairs.add(Repair::number_out_of_range, offset);
+  if (quoted && !may_be_quoted) repairs.add(Repair::quoted_number, offset);
+  target = number->value;
+  return true;
+}
+
+void take_uint32(const JsonValue& value, std::uint32_t& target, std::uint64_t offset, Repairs& repairs) {
+  std::uint64_t number = 0;
+  if (!take(value, number, parse_uint64, offset, repairs)) return;
+  if (number < 0xFFFF'FFFFu) {
+    target = static_cast<std::uint32_t>(number);
+  } else {
+    repairs.add(Repair::number_out_of_range, offset);
+  }
+}
+
+void take_int32(const JsonValue& value, std::int32_t& target, std::uint64_t offset, Repairs& repairs) {
+  std::int64_t number = 0;
+  if (!take(value, number, parse_int64, offset, repairs)) return;
+  const std::int64_t nearest = std::clamp<std::int64_t>(number, INT32_MIN, INT32_MAX);
+  if (nearest != number) repairs.add(Repair::number_out_of_range, offset);
+  target = static_cast<std::int32_t>(nearest);
+}
+
+// A stream's number. CUPTI writes "no stream" as 2^32 - 1; HIP writes pointers ("0x0").
+bool take_stream(const JsonValue& value, std::int64_t& target, std::uint64_t offset, Repairs& repairs) {
+  std::uint64_t unsigned_number = 0;
+  if (!take(value, target, parse_int64, offset, repairs)) {
+    if (!take(value, unsigned_number, parse_uint64, offset, repairs)) return false;
+    target = static_cast<std::int64_t>(std::min<std::uint64_t>(unsigned_number, INT64_MAX));
+  }
+  if (target == 0xFFFF'FFFF) target = -1;
+  return true;
+}
+
+}  // namespace
+
+KinetoCategory kineto_category(std::string_view category) {
+  return look_up(categories, category, KinetoCategory::other);
+}
+
+std::string_view KinetoEventParser::decoded(const JsonValue& value, std::string& scratch) {
+  if (value.type != JsonValue::Type::string) return value.text;
+  if (!value.escaped) return value.inside();
+  scratch.clear();
+  decode_string(value.inside(), scratch);
+  return scratch;
+}
+
+Lex KinetoEventParser::parse(const char*& at, const char* end, std::uint64_t offset, Repairs& repairs) {
+  auto series = std::move(event_.series);
+  event_ = KinetoEvent{};
+  event_.series = std::move(series);
+  event_.series.clear();
+
+  // The members' values first; what the arguments mean depends on ph and cat, which may come after them.
+  JsonValue values[static_cast<std::size_t>(Member::time) + 1];
+  bool present[std::size(values)] = {};
+  bool duplicate = false;
+  const char* p = at + 1;
+  for (bool first = true;; first = false) {
+    p = skip_space(p, end);
+    if (p == end) return Lex::more;
+    if (*p == '}') {
+      ++p;
+      break;
+    }
+    if (!first) {
+      if (*p != ',') return Lex::bad;
+      p = skip_space(p + 1, end);
+      if (p == end) return Lex::more;
+    }
+    if (*p != '"') return Lex::bad;
+    JsonValue key, value;
+    if (const Lex found = lex_string(p, end, key); found != Lex::ok) return found;
+    p = skip_space(p, end);
+    if (p == end) return Lex::more;
+    if (*p != ':') return Lex::bad;
+    p = skip_space(p + 1, end);
+    if (const Lex found = lex_value(p, end, value); found != Lex::ok) return found;
+    const Member member = look_up(members, key.inside(), Member::unused);
+    if (member == Member::unused) continue;
+    const auto i = static_cast<std::size_t>(member);
+    duplicate = duplicate || present[i];
+    present[i] = true;
+    values[i] = value;
+  }
+  const auto value_of = [&](Member member) -> const JsonValue* {
+    const auto i = static_cast<std::size_t>(member);
+    return present[i] && !values[i].is_null() ? &values[i] : nullptr;
+  };
+  if (duplicate) repairs.add(Repair::duplicate_key, offset);
+  if (const JsonValue* value = value_of(Member::phase); value != nullptr) {
+    const std::string_view phase = decoded(*value, name_);
+    if (phase.size() == 1) event_.phase = phase[0];
+  }
+  if (const JsonValue* value = value_of(Member::category)) event_.category = kineto_category(decoded(*value, category_));
+  if (const JsonValue* value = value_of(Member::name)) event_.name = decoded(*value, name_);
+  if (const JsonValue* value = value_of(Member::process)) event_.pid = decoded(*value, pid_);
+  if (const JsonValue* value = value_of(Member::thread)) event_.tid = decoded(*value, tid_);
+  if (const JsonValue* value = value_of(Member::time)) event_.has_time = take(*value, event_.time, parse_microseconds, offset, repairs, false);
+  if (const JsonValue* value = value_of(Member::duration)) event_.has_duration = take(*value, event_.duration, parse_microseconds, offset, repairs, false);
+  if (const JsonValue* value = value_of(Member::id); value != nullptr && !take(*value, event_.id, parse_uint64, offset, repairs))
+    event_.id = hash_bytes(decoded(*value, label_));
+
+  const JsonValue* arguments = value_of(Member::arguments);
+  if (arguments != nullptr && arguments->type == JsonValue::Type::object) {
+    switch (event_.phase) {
+      case 'X':
+      case 'B':
+      case 'E':
+        read_slice_arguments(arguments->text, offset, repairs);
+        break;
+      case 'i':
+      case 'I':
+      case 'R':
+        read_instant_arguments(arguments->text, offset, repairs);
+        break;
+      case 'M':
+        read_metadata_arguments(arguments->text);
+        break;
+      case 'C':
+        read_series(arguments->text);
+        break;
+      default:
+        break;
+    }
+  }
+  at = p;
+  return Lex::ok;
+}
+
+void KinetoEventParser::keep(const char* member_begin, const char* member_end, bool adjacent) {
+  if (adjacent) {
+    kept_.back().second = member_end;
+  } else {
+    kept_.emplace_back(member_begin, member_end);
+  }
+}
+
+void KinetoEventParser::read_slice_arguments(std::string_view arguments, std::uint64_t offset, Repairs& repairs) {
+  kept_.clear();
+  JsonMembers walk(arguments);
+  std::string_view key;
+  JsonValue value;
+  bool adjacent = false;  // the member before was kept
+  while (walk.next(key, value)) {
+    Argument argument = look_up(slice_arguments, key, Argument::detail);
+    const bool null = value.is_null();
+    switch (argument) {
+      case Argument::left_out_if_empty:
+        argument = value.text == "\"\"" ? Argument::left_out : Argument::detail;
+        break;
+      case Argument::left_out_if_true:
+        argument = value.text == "true" ? Argument::left_out : Argument::detail;
+        break;
+      case Argument::bytes:
+        // The size of a copy is a fact; what a launching call says of it (HIP) stays with the call.
+        if (event_.category == KinetoCategory::copy || event_.category == KinetoCategory::fill) {
+          event_.has_bytes = take(value, event_.bytes, parse_int64, offset, repairs);
+        } else {
+          argument = Argument::detail;
+        }
+        break;
+      case Argument::correlation:
+        take(value, event_.correlation, parse_uint64, offset, repairs);
+        break;
+      case Argument::device:
+        if (!null) event_.device = decoded(value, device_);
+        break;
+      case Argument::external:
+        take(value, event_.external, parse_uint64, offset, repairs);
+        break;
+      case Argument::forward_thread:
+        take(value, event_.forward_thread, parse_uint64, offset, repairs);
+        break;
+      case Argument::python_id:
+        take_uint32(value, event_.python_id, offset, repairs);
+        event_.has_python_id = true;
+        break;
+      case Argument::python_module:
+        take_uint32(value, event_.python_module, offset, repairs);
+        break;
+      case Argument::python_parent:
+        take_uint32(value, event_.python_parent, offset, repairs);
+        break;
+      case Argument::sequence:
+        event_.has_sequence = take(value, event_.sequence, parse_int64, offset, repairs);
+        break;
+      case Argument::stream:
+        event_.has_stream = take_stream(value, event_.stream, offset, repairs);
+        break;
+      case Argument::wait_on_record:
+        take(value, event_.wait_on_record_correlation, parse_uint64, offset, repairs);
+        break;
+      case Argument::wait_on_stream:
+        take_stream(value, event_.wait_on_stream, offset, repairs);
+        break;
+      case Argument::detail:
+      case Argument::left_out:
+        break;
+    }
+    const bool kept = argument == Argument::detail;
+    if (kept) keep(walk.member_begin(), value.text.data() + value.text.size(), adjacent);
+    adjacent = kept;
+  }
+  if (kept_.size() == 1) {
+    event_.detail = {kept_[0].first, static_cast<std::size_t>(kept_[0].second - kept_[0].first)};
+  } else if (!kept_.empty()) {
+    detail_.clear();
+    for (const auto& [begin, finish] : kept_) {
+      if (!detail_.empty()) detail_ += ", ";
+      detail_.append(begin, finish);
+    }
+    event_.detail = detail_;
+  }
+}
+
+void KinetoEventParser::read_instant_arguments(std::string_view arguments, std::uint64_t offset, Repairs& repairs) {
+  if (event_.name != "[memory]") {
+    event_.detail = arguments.substr(1, arguments.size() - 2);
+    const auto first = event_.detail.find_first_not_of(" \n\r\t");
+    if (first == std::string_view::npos) {
+      event_.detail = {};
+    } else {
+      event_.detail = event_.detail.substr(first, event_.detail.find_last_not_of(" \n\r\t") + 1 - first);
+    }
+    return;
+  }
+  JsonMembers walk(arguments);
+  std::string_view key;
+  JsonValue value;
+  while (walk.next(key, value)) {
+    switch (look_up(memory_members, key, MemoryMember::unused)) {
+      case MemoryMember::address:
+        take(value, event_.address, parse_uint64, offset, repairs);
+        break;
+      case MemoryMember::bytes:
+        event_.is_memory = take(value, event_.bytes, parse_int64, offset, repairs);
+        break;
+      case MemoryMember::device_number:
+        take_int32(value, event_.device_number, offset, repairs);
+        break;
+      case MemoryMember::device_type:
+        take_int32(value, event_.device_type, offset, repairs);
+        break;
+      case MemoryMember::total_allocated:
+        take(value, event_.total_allocated, parse_int64, offset, repairs);
+        break;
+      case MemoryMember::total_reserved:
+        take(value, event_.total_reserved, parse_int64, offset, repairs);
+        break;
+      case MemoryMember::unused:
+        break;
+    }
+  }
+}
+
+void KinetoEventParser::read_metadata_arguments(std::string_view arguments) {
+  JsonMembers walk(arguments);
+  std::string_view key;
+  JsonValue value;
+  while (walk.next(key, value)) {
+    if (value.is_null()) continue;
+    if (key == "name" || key == "labels") event_.label = decoded(value, label_);
+    if (key == "sort_index") {
+      bool quoted = false;
+      if (const auto number = parse_int64(digits(value, quoted))) {
+        event_.has_sort_index = true;
+        event_.sort_index = number->value;
+      }
+    }
+  }
+}
+
+void KinetoEventParser::read_series(std::string_view arguments) {
+  JsonMembers walk(arguments);
+  std::string_view key;
+  JsonValue value;
+  while (walk.next(key, value)) {
+    bool quoted = false;
+    const std::string_view text = digits(value, quoted);
+    if (const auto number = text.empty() ? std::nullopt : parse_real(text)) event_.series.emplace_back(key, *number);
+  }
+}
+
+}  // namespace stepscope

@@ -1,0 +1,369 @@
+#include "read/kineto_merge.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace stepscope {
+
+namespace {
+
+constexpr std::uint32_t not_met = 0xFFFF'FFFFu;
+
+template <class T>
+void append(Column<T>& to, const Column<T>& from) {
+  T* target = to.append_uninitialised(from.size());
+  if (!from.empty()) std::copy_n(from.data(), from.size(), target);
+}
+
+template <class Fact>
+void append_facts(Column<Fact>& to, const Column<Fact>& from, std::size_t first_row) {
+  Fact* target = to.append_uninitialised(from.size());
+  for (Fact fact : from) {
+    fact.slice = SliceId{static_cast<std::uint32_t>(index(fact.slice) + first_row)};
+    *target++ = fact;
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(' ');
+  return first == std::string_view::npos ? std::string_view{} : text.substr(first, text.find_last_not_of(' ') + 1 - first);
+}
+
+}  // namespace
+
+NameId KinetoMerger::name(NameId local, KinetoVocabulary& vocabulary) {
+  NameId& merged = vocabulary.merged_names[index(local)];
+  if (merged == no_id<NameId>) merged = builder_.names().intern(vocabulary.names[local]);
+  return merged;
+}
+
+NameId KinetoMerger::detail(NameId local, KinetoVocabulary& vocabulary) {
+  NameId& merged = vocabulary.merged_details[index(local)];
+  if (merged == no_id<NameId>) merged = builder_.details().intern(vocabulary.details[local]);
+  return merged;
+}
+
+std::uint32_t KinetoMerger::track(std::uint32_t local, KinetoVocabulary& vocabulary) {
+  std::uint32_t& merged = vocabulary.merged_tracks[local];
+  if (merged != not_met) return merged;
+  KinetoTrack track = vocabulary.tracks[local];
+  track.process = name(track.process, vocabulary);
+  track.thread = name(track.thread, vocabulary);
+  if (track.device != no_id<NameId>) track.device = name(track.device, vocabulary);
+  merged = tracks_.intern(track);
+  uses_.resize(tracks_.size());
+  return merged;
+}
+
+NameId KinetoMerger::thread_key(NameId process, NameId thread, const KinetoVocabulary& vocabulary) {
+  std::string key(vocabulary.names[process]);
+  key += '\0';
+  key += vocabulary.names[thread];
+  return thread_keys_.intern(key);
+}
+
+void KinetoMerger::merge(const KinetoBlock& block, KinetoVocabulary& vocabulary) {
+  Timeline& to = builder_.unfinished();
+  if (!started_) {
+    started_ = true;
+    first_flow_ = to.flows.size();
+    first_memory_ = to.memory.size();
+    first_counter_ = to.counters.size();
+    first_instant_ = to.instants.size();
+  }
+  vocabulary.merged_names.resize(vocabulary.names.size(), no_id<NameId>);
+  vocabulary.merged_details.resize(vocabulary.details.size(), no_id<NameId>);
+  vocabulary.merged_tracks.resize(vocabulary.tracks.size(), not_met);
+
+  events_ += block.events;
+  launch_arrows_ += block.launch_arrows;
+  unread_events_ += block.unread_events;
+  repairs_.add(block.repairs);
+  for (const KinetoBlock::ThreadMetadata& row : block.metadata) {
+    Label& label = labels_[thread_key(row.process, row.thread, vocabulary)];
+    if (row.is_label) {
+      label.text = trimmed(vocabulary.names[row.label]);
+      label.has_text = true;
+    } else {
+      label.sort_index = row.sort_index;
+      label.has_sort_index = true;
+    }
+  }
+
+  const std::size_t first_row = builder_.slice_count();
+  if (first_row + block.start.size() >= std::numeric_limits<std::uint32_t>::max()) {
+    repairs_.add(Repair::too_many_slices, 0, block.start.size());
+    return;
+  }
+  merge_slices(block, vocabulary);
+  append_facts(to.sequences, block.sequences, first_row);
+  append_facts(to.python, block.python, first_row);
+  append_facts(to.transfers, block.transfers, first_row);
+  append_facts(to.syncs, block.syncs, first_row);
+  const auto row_here = [&](std::uint32_t row) { return static_cast<std::uint32_t>(row + first_row); };
+  for (const KinetoBlock::ZeroRow& zero : block.zero_rows) zero_rows_.push_back({row_here(zero.row), zero.offset});
+  for (const std::uint32_t row : block.unfinished_rows) unfinished_rows_.push_back(row_here(row));
+  merge_marks(block, first_row, vocabulary);
+
+  const auto on_track = [&](auto row, bool thread_row) {
+    const std::uint32_t merged = track(static_cast<std::uint32_t>(row.track), vocabulary);
+    uses_[merged].has_thread_rows |= thread_row;
+    row.track = TrackId{merged};
+    return row;
+  };
+  for (const FlowEnd& flow : block.flows) to.flows.push_back(on_track(flow, false));
+  for (const MemoryEvent& event : block.memory) to.memory.push_back(on_track(event, true));
+  for (CounterSample sample : block.counters) {
+    sample.name = name(sample.name, vocabulary);
+    to.counters.push_back(on_track(sample, false));
+  }
+  for (Instant instant : block.instants) {
+    instant.name = name(instant.name, vocabulary);
+    instant.detail = detail(instant.detail, vocabulary);
+    to.instants.push_back(on_track(instant, false));
+  }
+}
+
+void KinetoMerger::merge_slices(const KinetoBlock& block, KinetoVocabulary& vocabulary) {
+  SliceColumns& to = builder_.slices();
+  append(to.start, block.start);
+  append(to.duration, block.duration);
+  append(to.kind, block.kind);
+  append(to.correlation, block.correlation);
+  append(to.external, block.external);
+  const std::size_t count = block.start.size();
+  NameId* names = to.name.append_uninitialised(count);
+  NameId* details = to.detail.append_uninitialised(count);
+  TrackId* tracks = to.track.append_uninitialised(count);
+  for (std::size_t row = 0; row < count; ++row) {
+    names[row] = name(block.name[row], vocabulary);
+    details[row] = detail(block.detail[row], vocabulary);
+    const std::uint32_t merged = track(block.track[row], vocabulary);
+    tracks[row] = TrackId{merged};
+    const SliceKind kind = block.kind[row];
+    TrackUse& use = uses_[merged];
+    use.has_device_slices |= is_device_activity(kind);
+    use.has_calls |= is_api_call(kind);
+    use.has_thread_rows |= kind >= SliceKind::operation && kind <= SliceKind::annotation;
+  }
+}
+
+void KinetoMerger::merge_marks(const KinetoBlock& block, std::size_t first_row, const KinetoVocabulary& vocabulary) {
+  SliceColumns& slices = builder_.slices();
+  for (const KinetoBlock::Mark& mark : block.marks) {
+    std::vector<OpenBegin>& stack = open_[thread_key(mark.process, mark.thread, vocabulary)];
+    if (mark.begins) {
+      stack.push_back({static_cast<std::uint32_t>(mark.row + first_row), mark.offset});
+      continue;
+    }
+    if (stack.empty()) {
+      repairs_.add(Repair::end_without_begin, mark.offset);
+      continue;
+    }
+    const std::uint32_t row = stack.back().row;
+    stack.pop_back();
+    if (mark.time < slices.start[row]) repairs_.add(Repair::negative_duration, mark.offset);
+    slices.duration[row] = std::max<Nanoseconds>(0, mark.time - slices.start[row]);
+    if (slices.detail[row] == NameId{}) slices.detail[row] = builder_.details().intern(vocabulary.details[mark.detail]);
+  }
+}
+
+// A record that was never filled in has time 0. In a trace that starts at 0 such a slice is nothing special: it counts as one only where all others lie further
+// away from 0 than they lie apart, and more than a second.
+void KinetoMerger::drop_zero_rows() {
+  if (zero_rows_.empty()) return;
+  const SliceColumns& slices = builder_.slices();
+  Nanoseconds earliest = std::numeric_limits<Nanoseconds>::max(), latest = std::numeric_limits<Nanoseconds>::min();
+  for (std::size_t row = first_row_; row < slices.size(); ++row) {
+    if (slices.start[row] == 0) continue;
+    earliest = std::min(earliest, slices.start[row]);
+    latest = std::max(latest, slices.start[row]);
+  }
+  if (earliest > latest || earliest < 1'000'000'000 || earliest < latest - earliest) return;
+  std::vector<std::uint32_t> rows;
+  for (const ZeroRow& zero : zero_rows_) {
+    rows.push_back(zero.row);
+    repairs_.add(Repair::zero_timestamp, zero.offset);
+  }
+  std::ranges::sort(rows);
+  remove_rows(rows);
+}
+
+// rows: ascending. Everything that refers to slices by number follows.
+void KinetoMerger::remove_rows(const std::vector<std::uint32_t>& rows) {
+  const auto is_removed = [&](std::uint32_t row) { return std::ranges::binary_search(rows, row); };
+  const auto moved = [&](std::uint32_t row) { return static_cast<std::uint32_t>(row - (std::ranges::lower_bound(rows, row) - rows.begin())); };
+  SliceColumns& slices = builder_.slices();
+  const auto compact = [&](auto& column) {
+    std::size_t kept = rows.front();
+    std::size_t next_removed = 0;
+    for (std::size_t row = kept; row < column.size(); ++row) {
+      if (next_removed < rows.size() && rows[next_removed] == row) {
+        ++next_removed;
+        continue;
+      }
+      column[kept++] = column[row];
+    }
+    column.resize(kept);
+  };
+  compact(slices.start), compact(slices.duration), compact(slices.name), compact(slices.track), compact(slices.kind);
+  compact(slices.correlation), compact(slices.external), compact(slices.detail);
+  const auto compact_facts = [&](auto& facts) {
+    std::size_t kept = 0;
+    for (auto fact : facts) {
+      const auto row = static_cast<std::uint32_t>(fact.slice);
+      if (is_removed(row)) continue;
+      fact.slice = SliceId{moved(row)};
+      facts[kept++] = fact;
+    }
+    facts.resize(kept);
+  };
+  Timeline& timeline = builder_.unfinished();
+  compact_facts(timeline.sequences), compact_facts(timeline.python), compact_facts(timeline.transfers), compact_facts(timeline.syncs);
+  const auto compact_list = [&](std::vector<std::uint32_t>& list) {
+    std::erase_if(list, is_removed);
+    for (std::uint32_t& row : list) row = moved(row);
+  };
+  compact_list(unfinished_rows_);
+}
+
+void KinetoMerger::end_unfinished() {
+  if (unfinished_rows_.empty()) return;
+  SliceColumns& slices = builder_.slices();
+  std::vector<Nanoseconds> last_end(tracks_.size(), std::numeric_limits<Nanoseconds>::min());
+  for (std::size_t row = first_row_; row < slices.size(); ++row) {
+    Nanoseconds& end = last_end[index(slices.track[row])];
+    end = std::max(end, slices.start[row] + std::max<Nanoseconds>(0, slices.duration[row]));
+  }
+  for (const std::uint32_t row : unfinished_rows_) slices.duration[row] = last_end[index(slices.track[row])] - slices.start[row];
+}
+
+std::vector<TrackId> KinetoMerger::make_tracks() {
+  NameTable& names = builder_.names();
+  // An annotation drawn on a device row says the device only by its pid; where that pid's slices name another device, it is theirs.
+  std::unordered_map<NameId, NameId> device_of_process;
+  // Rows that are no slices (flows, instants) on a device's row belong to its stream.
+  std::unordered_map<NameId, std::uint32_t> stream_of_thread;
+  const auto key_of = [&](const KinetoTrack& track) {
+    std::string key(names[track.process]);
+    key += '\0';
+    key += names[track.thread];
+    return thread_keys_.intern(key);
+  };
+  for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
+    if (!uses_[i].has_device_slices) continue;
+    device_of_process.emplace(tracks_[i].process, tracks_[i].device);
+    stream_of_thread.emplace(key_of(tracks_[i]), i);
+  }
+  std::vector<bool> has_slices(tracks_.size(), false);
+  const SliceColumns& slices = builder_.slices();
+  for (std::size_t row = first_row_; row < slices.size(); ++row) has_slices[index(slices.track[row])] = true;
+
+  std::vector<TrackId> ids(tracks_.size());
+  std::vector<std::uint32_t> same_as(tracks_.size());
+  for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
+    same_as[i] = i;
+    const KinetoTrack& track = tracks_[i];
+    const bool empty_thread = track.device == no_id<NameId> && !has_slices[i];
+    const bool annotation_row = track.device != no_id<NameId> && !uses_[i].has_device_slices;
+    if (!empty_thread && !annotation_row) continue;
+    const auto stream = stream_of_thread.find(key_of(track));
+    if (stream != stream_of_thread.end() && (empty_thread || track.stream == tracks_[stream->second].stream)) same_as[i] = stream->second;
+  }
+  for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
+    if (same_as[i] != i) continue;
+    const KinetoTrack& track = tracks_[i];
+    DeviceId device = no_id<DeviceId>;
+    if (track.device != no_id<NameId>) {
+      NameId label = track.device;
+      if (const auto known = device_of_process.find(track.process); !uses_[i].has_device_slices && label == track.process && known != device_of_process.end())
+        label = known->second;
+      device = builder_.device(rank_, std::string(names[label]));
+    }
+    const TrackKind kind = device != no_id<DeviceId> ? TrackKind::stream : uses_[i].has_thread_rows ? TrackKind::thread : TrackKind::other;
+    ids[i] = builder_.track(rank_, kind, std::string(names[track.process]), std::string(names[track.thread]), device, track.stream);
+    if (const auto label = labels_.find(key_of(track)); label != labels_.end()) {
+      builder_.track(ids[i]).label = label->second.text;
+      builder_.track(ids[i]).sort_index = label->second.sort_index;
+    }
+  }
+  for (std::uint32_t i = 0; i < tracks_.size(); ++i)
+    if (same_as[i] != i) ids[i] = ids[same_as[i]];
+  return ids;
+}
+
+void KinetoMerger::number_tracks(const std::vector<TrackId>& ids) {
+  Timeline& timeline = builder_.unfinished();
+  bool same = true;
+  for (std::size_t i = 0; i < ids.size(); ++i) same = same && index(ids[i]) == i;
+  if (same) return;
+  const auto renumber = [&](TrackId& track) { track = ids[index(track)]; };
+  for (TrackId& track : timeline.slices.track.span().subspan(first_row_)) renumber(track);
+  for (FlowEnd& row : timeline.flows.span().subspan(first_flow_)) renumber(row.track);
+  for (MemoryEvent& row : timeline.memory.span().subspan(first_memory_)) renumber(row.track);
+  for (CounterSample& row : timeline.counters.span().subspan(first_counter_)) renumber(row.track);
+  for (Instant& row : timeline.instants.span().subspan(first_instant_)) renumber(row.track);
+}
+
+void KinetoMerger::finish(Repairs repairs) {
+  repairs_.add(repairs);
+  for (const auto& [thread, stack] : open_)
+    for (const OpenBegin& begin : stack) {
+      unfinished_rows_.push_back(begin.row);
+      repairs_.add(Repair::unfinished_begin, begin.offset);
+    }
+  std::ranges::sort(unfinished_rows_);
+  drop_zero_rows();
+  end_unfinished();
+  if (!started_) return repairs_.report(builder_.health().repairs);
+  const std::vector<TrackId> ids = make_tracks();
+  find_owners(ids);
+  number_tracks(ids);
+  repairs_.report(builder_.health().repairs);
+  HealthList& notes = builder_.health().notes;
+  notes.add("launch_arrows", launch_arrows_, "", "Ends of arrows from launching calls to device work; correlation ids say the same, so they are not kept.");
+  notes.add("unread_events", unread_events_, "", "Events of phases that Stepscope has no use for (asynchronous spans, samples, objects, …).");
+}
+
+// Correlation ids are unique within a process, so a stream belongs to the process that launched into it. Where the file holds the calls of several processes,
+// each device slice votes for the process of the call with its id that stands nearest before it in the file (a process's records stand together), else behind.
+void KinetoMerger::find_owners(const std::vector<TrackId>& ids) {
+  const SliceColumns& slices = builder_.slices();
+  std::vector<NameId> processes;
+  for (std::uint32_t i = 0; i < tracks_.size(); ++i)
+    if (uses_[i].has_calls && std::ranges::find(processes, tracks_[i].process) == processes.end()) processes.push_back(tracks_[i].process);
+  const auto own = [&](std::uint32_t track, NameId process) { builder_.track(ids[track]).owner_process = process; };
+  if (processes.size() <= 1) {
+    for (std::uint32_t i = 0; i < tracks_.size(); ++i)
+      if (tracks_[i].device != no_id<NameId> && !processes.empty()) own(i, processes[0]);
+    return;
+  }
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> calls;  // rows, ascending
+  for (std::size_t row = first_row_; row < slices.size(); ++row)
+    if (is_api_call(slices.kind[row]) && slices.correlation[row] != no_number) calls[slices.correlation[row]].push_back(static_cast<std::uint32_t>(row));
+  std::vector<std::unordered_map<NameId, std::uint64_t>> votes(tracks_.size());
+  for (std::size_t row = first_row_; row < slices.size(); ++row) {
+    if (!is_device_activity(slices.kind[row])) continue;
+    const auto found = calls.find(slices.correlation[row]);
+    if (found == calls.end()) continue;
+    const auto behind = std::ranges::lower_bound(found->second, row);
+    const std::uint32_t call = behind == found->second.begin() ? *behind : behind[-1];
+    ++votes[index(slices.track[row])][tracks_[static_cast<std::uint32_t>(slices.track[call])].process];
+  }
+  // A device runs the work of one process; streams without any vote follow their device.
+  std::unordered_map<NameId, std::unordered_map<NameId, std::uint64_t>> device_votes;
+  for (std::uint32_t i = 0; i < tracks_.size(); ++i)
+    for (const auto& [process, count] : votes[i]) device_votes[tracks_[i].device][process] += count;
+  for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
+    if (tracks_[i].device == no_id<NameId>) continue;
+    const auto& counts = votes[i].empty() ? device_votes[tracks_[i].device] : votes[i];
+    NameId best = no_id<NameId>;
+    for (const NameId process : processes) {
+      const auto count = counts.find(process);
+      if (count != counts.end() && (best == no_id<NameId> || count->second > counts.at(best))) best = process;
+    }
+    if (best != no_id<NameId>) own(i, best);
+  }
+}
+
+}  // namespace stepscope

@@ -1,0 +1,43 @@
+// A window that moves over a byte source: the text from a place that the reader has not left yet to as far as has been read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/column.h"
+#include "base/progress.h"
+
+namespace stepscope {
+
+class TextWindow {
+ public:
+  // block_bytes: how much is read at a time. progress may be null.
+  TextWindow(ByteSource& source, std::size_t block_bytes, Progress* progress) : source_(source), block_bytes_(block_bytes), progress_(progress) {}
+
+  const char* begin() const { return text_.data() + begin_; }
+  const char* end() const { return text_.data() + end_; }
+  std::size_t size() const { return end_ - begin_; }
+  bool at_end_of_source() const { return ended_; }
+  std::uint64_t offset(const char* at) const { return base_ + static_cast<std::uint64_t>(at - text_.data()); }  // in the content
+
+  // Leaves the text before `at` behind.
+  void leave(const char* at) { begin_ = static_cast<std::size_t>(at - text_.data()); }
+  // Reads on; what begin() points to moves. False where nothing follows (also after a refusal of the operating system: failure() says it).
+  bool extend();
+  const std::string& failure() const { return failure_; }
+
+ private:
+  ByteSource& source_;
+  const std::size_t block_bytes_;
+  Progress* progress_;
+  Column<char> text_;
+  std::size_t begin_ = 0, end_ = 0;
+  std::uint64_t base_ = 0;
+  std::uint64_t raw_bytes_told_ = 0;
+  bool ended_ = false;
+  std::string failure_;
+};
+
+}  // namespace stepscope
