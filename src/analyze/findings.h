@@ -50,12 +50,12 @@ struct Table {
 // JSON: an object of its figures by key and its tables by key, as arrays of objects. A section without figures whose only table carries the section's own
 // key is that array itself.
 struct Section {
-  std::string key;
-  std::string title;
-  std::string summary;              // one sentence with the finding; may be empty
-  std::vector<Figure> figures;
-  std::vector<Table> tables;
-  std::vector<std::string> caveats;  // what the figures do not say, and which profiler option would tell
+  std::string key{};
+  std::string title{};
+  std::string summary{};              // one sentence with the finding; may be empty
+  std::vector<Figure> figures{};
+  std::vector<Table> tables{};
+  std::vector<std::string> caveats{};  // what the figures do not say, and which profiler option would tell
   int prominence = 50;               // place on the page: 0 first … 100 last
 
   const Figure* figure(std::string_view figure_key) const;

@@ -60,6 +60,12 @@ enum class Phase : std::uint8_t { forward, backward, optimizer, data, other };
 inline constexpr std::size_t phase_count = 5;
 std::string_view phase_name(Phase phase);
 
+struct KernelLaunches {
+  std::uint64_t seen = 0;
+  std::uint64_t without_record = 0;
+  bool records_were_lost() const;  // more than 1 % are without record
+};
+
 // Device time in which kernels ran whose records are missing: from a launch without record to the start of the next recorded slice that was launched after it.
 struct UnrecordedStretch {
   RankId rank{};
@@ -84,9 +90,9 @@ struct Facts {
   std::uint64_t launches_seen = 0;            // calls that launch device work (kernels, copies, fills, graphs)
   std::uint64_t launches_without_record = 0;  // of those, without any device slice
   Column<SliceId> unrecorded_launches;        // those calls, by start
-  // The same for launches of kernels and graphs only. A copy or fill of no bytes rightly leaves no record, so only these tell whether records were lost.
-  std::uint64_t kernel_launches_seen = 0;
-  std::uint64_t kernel_launches_without_record = 0;
+  // The same per rank for launches of kernels and graphs only. A copy or fill of no bytes rightly leaves no record, so only these tell whether records were
+  // lost. Where more than 1 % are, busy time is a lower bound and idle time within unrecorded_stretches counts as unknown (METRICS.md).
+  std::vector<KernelLaunches> kernel_launches;
   std::vector<UnrecordedStretch> unrecorded_stretches;  // by rank and begin, disjoint within a rank
 
   Column<std::uint8_t> graph_launch;  // per slice: 1 where the call launches a CUDA/HIP graph (its name contains GraphLaunch)

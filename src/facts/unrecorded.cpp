@@ -92,24 +92,33 @@ void merge_within_ranks(std::vector<UnrecordedStretch>& stretches) {
 
 }  // namespace
 
+bool KernelLaunches::records_were_lost() const {
+  constexpr double tolerated_share = 0.01;
+  return static_cast<double>(without_record) > tolerated_share * static_cast<double>(seen);
+}
+
 void find_unrecorded_launches(const Timeline& timeline, Facts& facts) {
   const SliceColumns& s = timeline.slices;
   const std::vector<bool> recorded = recorded_calls(timeline, facts), tells = ranks_that_tell(timeline);
+  facts.kernel_launches.resize(timeline.ranks.size());
+  bool any = false;
   for (std::size_t row = 0; row < s.size(); ++row) {
     const SliceId id{static_cast<std::uint32_t>(row)};
     if (!is_launch(facts, s, id) || s.correlation[row] == no_number || !tells[index(timeline.track_of(id).rank)] || inside_another_launch(timeline, facts, id))
       continue;
     const bool of_kernels = launches_kernels(facts.api_calls[s.name[row]].role);
+    KernelLaunches& of_rank = facts.kernel_launches[index(timeline.track_of(id).rank)];
     ++facts.launches_seen;
-    facts.kernel_launches_seen += of_kernels;
+    of_rank.seen += of_kernels;
     if (recorded[row]) continue;
     ++facts.launches_without_record;
-    facts.kernel_launches_without_record += of_kernels;
+    of_rank.without_record += of_kernels;
+    any |= of_kernels;
     facts.unrecorded_launches.push_back(id);
   }
   std::sort(facts.unrecorded_launches.begin(), facts.unrecorded_launches.end(),
             [&](SliceId a, SliceId b) { return s.start[a] != s.start[b] ? s.start[a] < s.start[b] : a < b; });
-  if (facts.kernel_launches_without_record == 0) return;
+  if (!any) return;
 
   std::map<Process, std::vector<SliceId>> launches;
   std::unordered_map<SliceId, Nanoseconds> first_start;

@@ -16,12 +16,12 @@ namespace stepscope {
 std::string_view version();  // "0.1.0"
 
 struct AnalyzeOptions {
-  std::vector<std::string> paths;      // files, directories of ranks, "-"
-  std::string steps = "all";           // "all", "last", "5", "3-5"
-  std::optional<std::int64_t> rank;    // only this rank
-  std::string gpu;                     // name or file; "" = as the trace says
-  std::string patterns_file;           // YAML of KernelPattern; "" = none
-  int threads = 0;                     // 0 = one per core
+  std::vector<std::string> paths;    // files, directories of ranks, "-"
+  std::string steps = "all";         // "all", "last", "5", "3-5"
+  std::optional<std::int64_t> rank;  // only this rank
+  std::string gpu;                   // name or file; "" = as the trace says
+  std::string patterns_file;         // YAML of KernelPattern; "" = none
+  int threads = 0;                   // 0 = one per core
   Progress* progress = nullptr;
 };
 
@@ -30,7 +30,8 @@ struct Analysis {
   Timeline timeline;
   Facts facts;
   Findings findings;
-  // Set where a readable input holds nothing to analyse: why, and what to do about it. The findings then say only what is known of the capture (its health); exit code 3.
+  // Set where a readable input holds nothing to analyse: why, and what to do about it. The findings then say only what is known of the capture (its health);
+  // exit code 3.
   std::optional<Error> nothing_to_analyse;
   double read_seconds = 0, analysis_seconds = 0;
 };

@@ -1,0 +1,110 @@
+// The JSON report: schema "stepscope.analysis/1", described in docs/analysis-schema.md. A new question appears in it by itself: a section is an object of
+// its figures and tables, or the array itself where its only table carries the section's key (analyze/findings.h).
+#include "base/json_writer.h"
+#include "report/report.h"
+
+namespace stepscope {
+
+namespace {
+
+void write(JsonWriter& json, const Value& value) {
+  struct Visitor {
+    JsonWriter& json;
+    void operator()(std::monostate) const { json.null(); }
+    void operator()(std::int64_t number) const { json.value(number); }
+    void operator()(double number) const { json.value(number); }
+    void operator()(const std::string& text) const { json.value(text); }
+    void operator()(bool truth) const { json.value(truth); }
+  };
+  std::visit(Visitor{json}, value);
+}
+
+void write(JsonWriter& json, const Table& table) {
+  json.begin_array(true);
+  for (const std::vector<Value>& row : table.rows) {
+    json.begin_object();
+    for (std::size_t column = 0; column < table.columns.size() && column < row.size(); ++column) {
+      json.key(table.columns[column].key);
+      write(json, row[column]);
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write(JsonWriter& json, const Section& section) {
+  json.key(section.key);
+  if (section.figures.empty() && section.tables.size() == 1 && section.tables.front().key == section.key) return write(json, section.tables.front());
+  json.begin_object(true);
+  for (const Figure& figure : section.figures) {
+    json.key(figure.key);
+    write(json, figure.value);
+  }
+  for (const Table& table : section.tables) {
+    json.key(table.key);
+    write(json, table);
+  }
+  if (!section.summary.empty()) {
+    json.key("summary");
+    json.value(section.summary);
+  }
+  if (!section.caveats.empty()) {
+    json.key("caveats");
+    json.begin_array(true);
+    for (const std::string& caveat : section.caveats) json.value(caveat);
+    json.end_array();
+  }
+  json.end_object();
+}
+
+void write(JsonWriter& json, const std::vector<Section>& sections) {
+  for (const Section& section : sections) write(json, section);
+}
+
+void write_text(JsonWriter& json, std::string_view key, const std::string& text) {
+  json.key(key);
+  if (text.empty())
+    json.null();
+  else
+    json.value(text);
+}
+
+}  // namespace
+
+std::string json_report(const ReportInput& input) {
+  JsonWriter json;
+  json.begin_object(true);
+  json.key("schema");
+  json.value("stepscope.analysis/1");
+  json.key("version");
+  json.value(STEPSCOPE_VERSION);
+  write(json, input.findings.sections);
+  json.key("ranks");
+  json.begin_array(true);
+  for (const RankFindings& rank : input.findings.ranks) {
+    json.begin_object(true);
+    json.key("rank");
+    json.value(rank.rank);
+    json.key("file");
+    json.value(rank.file);
+    write(json, rank.sections);
+    json.key("devices");
+    json.begin_array(true);
+    for (const DeviceFindings& device : rank.devices) {
+      json.begin_object(true);
+      json.key("device");
+      json.value(device.device);
+      write_text(json, "gpu", device.gpu);
+      write_text(json, "gpu_reported", device.gpu_reported);
+      write(json, device.sections);
+      json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return json.take() + "\n";
+}
+
+}  // namespace stepscope
