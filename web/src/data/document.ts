@@ -76,7 +76,7 @@ export interface TimelineFrame {
   device_steps: DeviceSteps[];
   memory: MemoryCurve[];
 }
-export interface PageDocument { schema: string; meta: Meta; findings: Findings; timeline: TimelineFrame }
+export interface PageDocument { schema: string; meta: Meta; verdict: string[]; findings: Findings; timeline: TimelineFrame }
 
 // Puts shared texts back where a cell names one of them as [n].
 export function parseDocument(text: string): PageDocument {

@@ -8,7 +8,6 @@ import { legend, stack } from './bars.ts';
 import { type Breakdown, breakdownOfFigures, idleParts, meanBreakdown } from './breakdown.ts';
 import { caveatsOf } from './section.ts';
 import { stepBars } from './stepbars.ts';
-import { verdictOf } from './verdict.ts';
 
 export interface OverviewLinks {
   open: (view: string) => void;
@@ -29,6 +28,9 @@ export function shadeOfClass(text: unknown): string {
   return text === 'communication' || text === 'memory' ? text : 'compute';
 }
 
+// A number and its unit stay on one line.
+const spaced = (text: string): string => visible(text).replace(/(\d) (?=[%µmn]|s\b)/g, '$1\u202f');
+
 function bar(breakdown: Breakdown, label: string, tall: boolean): HTMLElement {
   return stack(breakdown.parts, breakdown.span, label, tall);
 }
@@ -46,7 +48,8 @@ export function overview(scope: Scope, links: OverviewLinks): HTMLElement {
     steps ? `${grouped(steps.rows_total)} ${steps.rows_total === 1 ? 'step' : 'steps'}` : '', `${grouped(meta.slices)} slices`,
   ].filter((text) => text !== '').join(' · ');
   view.append(h('section', { class: 'verdict', 'aria-label': 'Verdict' },
-    h('h1', { class: 'sentence' }, verdictOf(scope)),
+    h('h1', { class: 'sentence' }, spaced(page.verdict[0] ?? 'Nothing could be said about this capture.')),
+    page.verdict.slice(1).map((sentence) => h('p', { class: 'further' }, spaced(sentence))),
     h('p', { class: 'where' }, h('a', { class: `badge ${links.health.level}`, href: '#health' }, links.health.text), where)));
 
   const shown = mean ?? whole;
