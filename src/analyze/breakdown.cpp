@@ -72,6 +72,13 @@ Interval device_window(const Scene& scene) {
   return window;
 }
 
+std::vector<const StepWindow*> steps_in_window(const Scene& scene) {
+  std::vector<const StepWindow*> steps;
+  for (const StepWindow& step : scene.device->windows)
+    if (scene.whole_capture || (step.window.begin < scene.window.end && step.window.end > scene.window.begin)) steps.push_back(&step);
+  return steps;
+}
+
 std::vector<Breakdown> breakdowns(const Timeline& timeline, const Facts& facts, std::span<const SliceId> slices, std::span<const Interval> windows_by_begin) {
   const SliceColumns& s = timeline.slices;
   std::vector<Breakdown> results;

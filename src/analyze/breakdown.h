@@ -18,7 +18,9 @@ struct Breakdown {
 
 // The device time asked about: the scene's window, or from the first slice's start to the last one's end.
 Interval device_window(const Scene& scene);
-// Of each window, from the device's slices (in DeviceFacts order) clipped to it. `counted_whole`: count all slices instead of those that start in the window.
+// The device's step windows in the time asked about: the same for every question that has a row per step.
+std::vector<const StepWindow*> steps_in_window(const Scene& scene);
+// Of each window, from the device's slices (in DeviceFacts order) clipped to it.
 std::vector<Breakdown> breakdowns(const Timeline& timeline, const Facts& facts, std::span<const SliceId> slices, std::span<const Interval> windows_by_begin);
 // Keys and titles of the figures, in the order in which they are read.
 std::vector<Figure> breakdown_figures(const Breakdown& breakdown);

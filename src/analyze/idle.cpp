@@ -29,15 +29,18 @@ void add_host_figures(const std::array<Nanoseconds, host_activity_count>& host, 
   for (std::size_t i = 0; i < host_activity_count; ++i) figures.push_back({std::string(keys[i]), std::string(titles[i]), Unit::nanoseconds, host[i]});
 }
 
+void add_cause_columns(Table& table) {
+  for (std::uint8_t cause = 0; cause < idle_cause_count; ++cause)
+    table.columns.push_back({std::string(idle_cause_key(IdleCause{cause})), std::string(idle_cause_title(IdleCause{cause})), Unit::nanoseconds});
+}
+
 Table stream_table(const Scene& scene, const IdleParts& idle, Interval window) {
   const Timeline& timeline = scene.timeline;
   Table table{.key = "by_stream",
               .title = "Idle time per stream, between its own first and last slice",
               .columns = {{"stream", "Stream"}, {"slices", "Slices", Unit::count}, {"idle_ns", "Idle", Unit::nanoseconds}},
               .rows = {}};
-  for (std::size_t cause = 0; cause < idle_cause_count; ++cause)
-    table.columns.push_back({std::string(idle_cause_key(IdleCause{static_cast<std::uint8_t>(cause)})),
-                             std::string(idle_cause_title(IdleCause{static_cast<std::uint8_t>(cause)})), Unit::nanoseconds});
+  add_cause_columns(table);
   std::vector<std::vector<SliceId>> streams(timeline.tracks.size());
   for (const SliceId id : scene.device->slices) streams[index(timeline.slices.track[id])].push_back(id);
   for (std::size_t t = 0; t < streams.size(); ++t) {
@@ -48,6 +51,17 @@ Table stream_table(const Scene& scene, const IdleParts& idle, Interval window) {
     const Track& track = timeline.tracks[t];
     std::vector<Value> row{track.stream >= 0 ? Value{track.stream} : Value{std::string(timeline.names[track.thread])}, whole(inside), sums.total()};
     for (const Nanoseconds time : sums.by_cause) row.emplace_back(time);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
+}
+
+Table step_table(const Scene& scene, std::span<const IdlePart> parts) {
+  Table table{.key = "by_step", .title = "Idle time per step", .columns = {{"step", "Step"}}, .rows = {}};
+  add_cause_columns(table);
+  for (const StepWindow* step : steps_in_window(scene)) {
+    std::vector<Value> row{step->number};
+    for (const Nanoseconds time : sum_idle(parts, step->window).by_cause) row.emplace_back(time);
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -135,6 +149,7 @@ std::vector<Section> answer(const Scene& scene) {
   add_host_figures(host_activities(scene.timeline, scene.facts, parts, window), section.figures);
   section.summary = summary_of(sums, window.length());
   section.tables.push_back(stream_table(scene, idle, window));
+  section.tables.push_back(step_table(scene, parts));
   section.tables.push_back(gap_table(scene, parts, window));
   add_caveats(scene, parts, sums, window, section);
   return {std::move(section)};

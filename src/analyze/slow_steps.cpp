@@ -180,9 +180,10 @@ std::vector<Section> answer(const Scene& scene) {
   Accounts accounts(scene.timeline, scene.facts, *scene.device);
   const Account usual = accounts.of(reference->window);
   const StepWindow* slowest = nullptr;
-  for (const StepWindow& window : windows) {
+  for (const StepWindow* shown : steps_in_window(scene)) {
+    const StepWindow& window = *shown;
     const Nanoseconds difference = window.window.length() - reference->window.length();
-    if (difference <= 0 || (!scene.whole_capture && !(window.window.begin < scene.window.end && window.window.end > scene.window.begin))) continue;
+    if (difference <= 0) continue;
     const std::vector<Difference> grown = differences(accounts.of(window.window), usual);
     slow.rows.push_back({window.number, window.window.length(), difference, text(part_name(scene.timeline, grown.front())), steps[window.step].outlier});
     Difference rest{0, NameId{}, 0, 0};

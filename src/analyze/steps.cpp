@@ -60,18 +60,14 @@ std::vector<Section> answer_times(const Scene& scene) {
 
 std::vector<Section> answer_device(const Scene& scene) {
   const RankSteps& steps = scene.facts.steps[index(scene.rank)];
-  std::vector<Interval> windows;
-  std::vector<const StepWindow*> shown;
-  for (const StepWindow& window : scene.device->windows) {
-    if (!in_window(scene, window.window)) continue;
-    windows.push_back(window.window);
-    shown.push_back(&window);
-  }
+  const std::vector<const StepWindow*> shown = steps_in_window(scene);
   if (shown.empty()) return {};
   // Steps that the profiler marked are the array "steps". What we inferred has a name of its own, so that nobody takes it for a mark in the trace.
   const bool marked = steps.source == StepSource::profiler_step;
   Section section{.key = marked ? "steps" : "inferred_steps", .title = marked ? "Steps on the device" : "Inferred steps on the device", .prominence = 30};
   Table table{.key = section.key, .title = section.title, .columns = {{"step", "Step"}, {"step_time_ns", "Step time", Unit::nanoseconds}}, .rows = {}};
+  std::vector<Interval> windows;
+  for (const StepWindow* step : shown) windows.push_back(step->window);
   const std::vector<Breakdown> results = breakdowns(scene.timeline, scene.facts, scene.device->slices, windows);
   for (const Figure& figure : breakdown_figures({}))
     table.columns.push_back({figure.key, figure.title, figure.unit, figure.key != "busy_ns" && figure.key != "slices"});
