@@ -200,6 +200,7 @@ void write_table(TextPage& page, const Table& table, const TableStyle& style) {
     const bool empty = std::all_of(column.cells.begin(), column.cells.end(), [](const std::string& cell) { return cell == "–" || cell.empty(); });
     if (!empty || columns.empty()) columns.push_back(std::move(column));
   }
+  if (columns.empty()) return;  // a table that is only for charts
   std::vector<LaidColumn> block;
   std::vector<LaidColumn> later(std::make_move_iterator(columns.begin()), std::make_move_iterator(columns.end()));
   const LaidColumn first = later.front();
