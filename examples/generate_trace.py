@@ -27,6 +27,7 @@ def simulate():
     main, autograd = HostThread(machine, MAIN, 1), HostThread(machine, AUTOGRAD, 2)
     trainer = Trainer(machine, main, autograd)
     machine.allocated = 4 * sum(p.bytes for p in trainer.parameters)  # parameters, gradients, two moments
+    trainer.load_batch()
     trainer.step(FIRST_STEP - 1)          # warm-up: fills the allocator's cache and leaves work on the GPU, as a real profiler finds them
     machine.next_address += machine.allocated
     machine.reserved = (machine.next_address - 0x7F4A00000000 + (20 << 20) - 1) // (20 << 20) * (20 << 20)
