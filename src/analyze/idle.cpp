@@ -125,8 +125,10 @@ void add_caveats(const Scene& scene, std::span<const IdlePart> parts, const Idle
       before_copies += inside;
   }
   std::string reasons = fmt::format("{} idle although work was queued, for reasons that the trace does not show", format_duration(sums[IdleCause::unknown]));
-  if (before_graphs > 0) reasons += fmt::format("; {} of it before CUDA/HIP graphs, which may have waited for their inputs", format_duration(before_graphs));
-  if (before_copies > 0) reasons += fmt::format("; {} of it before copies, which may have waited for host memory", format_duration(before_copies));
+  if (before_graphs > sums[IdleCause::unknown] / 10)
+    reasons += fmt::format("; {} of it before CUDA/HIP graphs, which may have waited for their inputs", format_duration(before_graphs));
+  if (before_copies > sums[IdleCause::unknown] / 10)
+    reasons += fmt::format("; {} of it before copies, which may have waited for host memory", format_duration(before_copies));
   section.caveats.push_back(reasons + ". Records may be sampled or dropped; waits of one stream for another are recorded with enable_cuda_sync_events");
 }
 

@@ -46,14 +46,14 @@ std::vector<Section> answer_times(const Scene& scene) {
     section.caveats.push_back("Nothing in the trace marks steps for the profiler: call prof.step() once per step (torch.profiler.profile with a schedule)");
   const Spread times = spread(steady.empty() ? std::span<Nanoseconds>(all) : std::span<Nanoseconds>(steady));
   section.figures = {{"source", "Found by", Unit::none, text(steps.found_by)},
-                     {"steps", "Steps", Unit::count, whole(table.rows.size())},
+                     {"step_count", "Steps", Unit::count, whole(table.rows.size())},
                      {"steady_steps", "Steady steps", Unit::count, whole(steady.size())},
                      {"mean_ns", "Mean", Unit::nanoseconds, times.total / std::max<std::int64_t>(1, times.count)},
                      {"median_ns", "Median", Unit::nanoseconds, times.median},
                      {"min_ns", "Shortest", Unit::nanoseconds, times.minimum},
                      {"p90_ns", "90th percentile", Unit::nanoseconds, times.p90},
                      {"max_ns", "Longest", Unit::nanoseconds, times.maximum}};
-  section.summary = fmt::format("Step {} (median of {}), found by {}", format_duration(times.median), times.count, steps.found_by);
+  section.summary = fmt::format("Step {} (median of {}); found by {}", format_duration(times.median), times.count, steps.found_by);
   section.tables.push_back(std::move(table));
   return {std::move(section)};
 }
