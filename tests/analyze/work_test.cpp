@@ -206,7 +206,7 @@ TEST_F(WorkTest, MfuLeavesOutWhatIsRecomputed) {
   operation("aten::mm", 30, 20, product);
   kernel("gemm", 35, 110, 10);
   built.finish();
-  built.facts.recomputed[2] = 1;  // the second operator
+  built.facts.recomputed[3] = 1;  // the second operator (after the first, its launch and its kernel)
   built.facts.devices[0].windows = {{.number = 7, .step = 0, .window = {100'000, 200'000}}};
   built.facts.steps[0].steps.push_back({.number = 7, .annotation = {0, 50'000}, .step_time = 50'000, .outlier = false});
   const Section mfu = answer(mfu_question);
