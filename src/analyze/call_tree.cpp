@@ -1,10 +1,11 @@
 // The call tree of each thread: calls of one name under one path are one node, Python frames included where they were recorded, iterations of a step merged.
 //
 // CPU time of a node = its own part + its children's, exactly; device time is that of the slices launched from the node's calls. Nodes below 0.1 % of both
-// the CPU and the device time are summed in a row "(others)" under their parent, and device time that no recorded call launched in "(unattributed)", so
-// that the own times of all rows sum to the totals.
+// the CPU and the device time, and all but the 1,000 weightiest, are summed in a row "(others)" under their parent, and device time that no recorded call
+// launched in "(unattributed)", so that the own times of all rows sum to the totals.
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -19,6 +20,7 @@ namespace stepscope {
 namespace {
 
 constexpr double kept_share = 0.001;
+constexpr std::size_t most_kept = 1'000;  // nodes; deep Python stacks would else fill the report with rows of one and the same time
 constexpr std::uint32_t no_parent = 0xFFFF'FFFFu;
 
 struct Node {
@@ -171,16 +173,24 @@ class Rows {
       const Node& node = tree.nodes[i];
       return std::tuple(node.parent, -node.device_total, -node.cpu_total, i);
     });
+    if (order_.size() > most_kept) {
+      std::vector<double> weights;
+      for (const std::uint32_t i : order_) weights.push_back(weight(tree.nodes[i]));
+      std::ranges::nth_element(weights, weights.begin() + most_kept, std::greater{});
+      kept_above_ = weights[most_kept];
+    }
     add_children(no_parent, absent(), 0);
     if (totals.unattributed_slices != 0)
       add("(unattributed)", "", absent(), 0, {.slices = totals.unattributed_slices, .device_own = totals.unattributed, .device_total = totals.unattributed});
   }
 
  private:
-  bool kept(const Node& node) const {
-    return static_cast<double>(node.cpu_total) >= kept_share * static_cast<double>(totals_.cpu) ||
-           (node.device_total > 0 && static_cast<double>(node.device_total) >= kept_share * static_cast<double>(totals_.device));
+  // The larger of its shares of the CPU and the device time: no child weighs more than its parent.
+  double weight(const Node& node) const {
+    const auto share_of = [](Nanoseconds part, Nanoseconds all) { return all == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(all); };
+    return std::max(share_of(node.cpu_total, totals_.cpu), share_of(node.device_total, totals_.device));
   }
+  bool kept(const Node& node) const { return weight(node) >= kept_share && weight(node) > kept_above_; }
   void add(std::string name, std::string_view kind, Value parent, std::int64_t depth, const Node& node) {
     table_.rows.push_back({std::move(name), text(kind), std::move(parent), whole(depth), whole(node.calls), whole(node.cpu_total), whole(node.cpu_own),
                            whole(node.slices), whole(node.device_own), whole(node.device_total)});
@@ -211,6 +221,7 @@ class Rows {
   }
 
   static constexpr std::int64_t max_depth = 400;
+  double kept_above_ = -1;
   const Scene& scene_;
   const Tree& tree_;
   const Totals& totals_;

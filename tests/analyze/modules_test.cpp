@@ -58,17 +58,28 @@ TEST_F(Modules, ForwardBackwardAndCheckpointing) {
   EXPECT_EQ(text_of(table.rows[0][0]), "Net_0");
 }
 
-TEST_F(Modules, ANumberOfTwoThreadsNamesNoModule) {
-  // The same number on another forward thread: now the backward work could be of either.
-  for (SequenceFact& fact : run.timeline.sequences)
-    if (fact.sequence == 5) {
-      fact.sequence = 7;
-      run.timeline.slices.track[fact.slice] = TrackId{1};
-    }
-  const Table table = answer();
-  EXPECT_EQ(whole_of(cell(table, "Net_0/Linear_1", "device_backward_ns")), 0);
-  EXPECT_EQ(whole_of(cell(table, "(outside modules)", "device_own_ns")), 101'000);
-  EXPECT_EQ(sum_of(table, "device_own_ns"), 196'000);
+// A second thread numbers an operator 7 too; the backward operator's forward thread is then the one that number 5, which only one thread carries, tells.
+TEST(ModulesOfTwoThreads, TheForwardThreadIsLearnt) {
+  for (const bool told : {true, false}) {
+    HandBuilt run;
+    const TrackId main = run.thread("10"), other = run.thread("11"), autograd = run.thread("12"), stream = run.stream(7);
+    run.module(main, "nn.Module: A_0", 0, 0, 100);
+    const SliceId first = run.operation(main, "aten::mm", 10, 20), second = run.operation(main, "aten::mm", 40, 20);
+    run.module(other, "nn.Module: B_0", 0, 0, 100);
+    const SliceId elsewhere = run.operation(other, "aten::mm", 50, 20);
+    const SliceId ambiguous = run.operation(autograd, "MmBackward0", 200, 50), clear = run.operation(autograd, "MmBackward0", 300, 50);
+    run.call(autograd, "cudaLaunchKernel", 210, 5, 1);
+    run.kernel(stream, "gemm", 220, 30, 1);
+    run.builder().add(SequenceFact{first, 5, 0});
+    run.builder().add(SequenceFact{second, 7, 0});
+    run.builder().add(SequenceFact{elsewhere, 7, 0});
+    run.builder().add(SequenceFact{ambiguous, 7, 1});
+    run.builder().add(SequenceFact{clear, 5, told ? 1u : 2u});
+    run.finish();
+    const Table table = modules_question.answer(run.rank_scene()).at(0).tables.at(0);
+    EXPECT_EQ(whole_of(cell(table, "A_0", "device_backward_ns")), told ? 30'000 : 0);
+    EXPECT_EQ(sum_of(table, "device_own_ns"), 30'000);
+  }
 }
 
 TEST(ModulesOfHierarchies, OperatorsThatCarryTheirModule) {
