@@ -150,9 +150,8 @@ ColumnFormat::ColumnFormat(Unit unit, std::span<const Value* const> values) : un
   numeric_ = any && !words;
   const std::span<const Step> steps = steps_of(unit);
   if (steps.empty()) {
-    if (unit == Unit::count && !whole) {
-      decimals_ = largest >= 99.95 ? 1 : 2;
-    }
+    const bool quantities = unit == Unit::count || unit == Unit::none;
+    if (quantities && numeric_ && !whole) decimals_ = largest >= 99.95 ? 1 : 2;
     return;
   }
   const Step& step = step_for(steps, largest);
@@ -168,8 +167,9 @@ ColumnFormat::ColumnFormat(Unit unit, std::span<const Value* const> values) : un
 
 std::string ColumnFormat::cell(const Value& value) const {
   const std::optional<double> number = number_of(value);
-  if (!number || unit_ == Unit::none || unit_ == Unit::ratio || per_cell_) return format_value(value, unit_);
-  if (unit_ == Unit::count) return decimals_ == 0 ? counted(value, *number) : fixed(*number, decimals_);
+  const bool quantity = unit_ == Unit::count || (unit_ == Unit::none && decimals_ > 0);
+  if (!number || unit_ == Unit::ratio || per_cell_ || (unit_ == Unit::none && !quantity)) return format_value(value, unit_);
+  if (quantity) return decimals_ == 0 ? counted(value, *number) : fixed(*number, decimals_);
   return fixed(*number / divisor_, decimals_);
 }
 

@@ -65,7 +65,14 @@ void write_sections(TextPage& page, const TextOptions& options, const RankFindin
   }
   for (const Section* section : in_page_order(sections)) {
     const bool told = std::ranges::find(step_sections, section->key) != std::end(step_sections);
-    if (!told && is_shown(*section, options)) write_section(page, options, *section, addition);
+    if (told || !is_shown(*section, options)) continue;
+    if (section->key == "slow_steps") {
+      write_slow_steps(page, options, *section);
+    } else if (section->key == "short_kernels") {
+      write_short_kernels(page, options, *section);
+    } else {
+      write_section(page, options, *section, addition);
+    }
   }
 }
 
@@ -95,9 +102,8 @@ void write_header(TextPage& page, const ReportInput& input) {
     }
   }
   add(gpus > 1 && !gpu.empty() ? fmt::format("{} × {}", gpus, printable(gpu)) : printable(gpu));
-  add(fmt::format("{} events", format_count(static_cast<std::int64_t>(events))));
-  add(fmt::format("read in {}", format_duration(std::llround(1e9 * input.read_seconds))));
-  add(fmt::format("analysed in {}", format_duration(std::llround(1e9 * input.analysis_seconds))));
+  add(fmt::format("{} events in {}", format_count(static_cast<std::int64_t>(events)),
+                  format_duration(std::llround(1e9 * (input.read_seconds + input.analysis_seconds)))));
   page.paragraph(text, 0, Ink::faint);
 }
 
@@ -142,6 +148,10 @@ std::string text_report(const ReportInput& input, const TextOptions& options) {
     }
   }
   if (!health_first) write_health(page, options, findings);
+  if (options.verbosity == 0) {
+    page.line();
+    page.line(page.paint(Ink::faint, "Everything: -v. In a browser: -o report.html."));
+  }
   return std::move(page).finish();
 }
 

@@ -131,8 +131,16 @@ void write_many(TextPage& page, const std::vector<DeviceTime>& devices, bool eve
 
 void write_breakdown(TextPage& page, const TextOptions& options, const std::vector<DeviceTime>& devices) {
   if (devices.empty()) return;
-  const char* subject = devices.front().steps > 0 ? "Where the time of a step goes" : "Where the time goes";
-  page.heading(std::string(subject) + (devices.size() > 1 ? ", per device" : ""));
+  const DeviceTime& first = devices.front();
+  std::string title = first.steps > 0 ? "Where the time of a step goes" : "Where the time goes";
+  if (devices.size() > 1) {
+    title += ", per device";
+  } else if (first.counted > 1) {
+    title += fmt::format(": {} on the device, mean of {} steps", format_value(first.span, Unit::nanoseconds), first.counted);
+  } else {
+    title += fmt::format(": {} on the device", format_value(first.span, Unit::nanoseconds));
+  }
+  page.heading(title);
   if (devices.size() == 1) {
     write_one(page, devices.front());
   } else {

@@ -23,14 +23,42 @@ std::string words(std::string_view kind) {
   return text;
 }
 
-void write_items(TextPage& page, const Table& table, std::string_view lead, Ink ink) {
+// True of every capture of its kind, and of no consequence for a figure: only with -v.
+constexpr std::string_view everyday_notes[] = {"launch_arrows"};
+
+bool is_everyday(const Table& notes, std::size_t row) {
+  return std::ranges::find(everyday_notes, text_cell(notes, row, "kind")) != std::end(everyday_notes);
+}
+
+std::size_t notes_of(const Section* health) {
+  const Table* notes = health != nullptr ? health->table("notes") : nullptr;
+  std::size_t count = 0;
+  for (std::size_t row = 0; notes != nullptr && row < notes->rows.size(); ++row) count += !is_everyday(*notes, row);
+  return count;
+}
+
+bool is_said(std::string_view text) {
+  return !text.empty() && text != "–";
+}
+
+void write_items(TextPage& page, const TextOptions& options, const Table& table) {
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    if (options.verbosity == 0 && is_everyday(table, row)) continue;
     const std::string explanation = text_cell(table, row, "explanation"), where = text_cell(table, row, "where");
-    std::string text = fmt::format("{}{}", lead, words(text_cell(table, row, "kind")));
-    if (const auto count = cell(table, row, "count"); count && *count > 1) text += fmt::format(" ({} times)", format_count(static_cast<std::int64_t>(*count)));
-    if (!explanation.empty() && explanation != "–") text += ": " + explanation;
-    if (!where.empty() && where != "–") text += fmt::format(" [{}]", where);
-    page.paragraph(text, 2, ink);
+    std::string text = words(text_cell(table, row, "kind"));
+    if (const auto count = cell(table, row, "count"); count && *count > 1) text += fmt::format(" ×{}", format_count(static_cast<std::int64_t>(*count)));
+    if (is_said(explanation)) text += ": " + explanation;
+    if (is_said(where)) text += fmt::format(" (first: {})", where);
+    page.paragraph("- " + text, 2);
+  }
+}
+
+// What the capture lacks is a list of answers, each with the option that brings it.
+void write_missing(TextPage& page, const Table& table) {
+  page.paragraph("Not recorded, and what would be answered with it:", 2, Ink::strong);
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    page.paragraph(
+        fmt::format("- {}: {}. {}", text_cell(table, row, "records"), text_cell(table, row, "answers_absent"), text_cell(table, row, "profiler_option")), 2);
   }
 }
 
@@ -39,8 +67,10 @@ void write_items(TextPage& page, const Table& table, std::string_view lead, Ink 
 std::string health_line(const Findings& findings) {
   const Section* health = find_section(findings.sections, "health");
   if (health == nullptr) return "Capture: health unknown.";
-  const std::size_t repairs = rows_of(health, "repairs"), notes = rows_of(health, "notes");
-  if (repairs == 0) return notes == 0 ? "Capture: clean." : fmt::format("Capture: no repairs, {} note{}.", notes, notes == 1 ? "" : "s");
+  const std::size_t repairs = rows_of(health, "repairs"), notes = notes_of(health);
+  if (repairs == 0)
+    return notes == 0 ? "Capture: clean."
+                      : fmt::format("Capture: nothing repaired, {} worth knowing (at the end).", notes == 1 ? "one thing" : fmt::format("{} things", notes));
   const Table& table = *health->table("repairs");
   std::string text = fmt::format("Capture: {} kind{} of repair: ", repairs, repairs == 1 ? "" : "s");
   for (std::size_t row = 0; row < std::min<std::size_t>(repairs, 3); ++row) {
@@ -60,10 +90,11 @@ void write_health(TextPage& page, const TextOptions& options, const Findings& fi
   if (health == nullptr) return;
   page.heading(printable(health->title));
   if (!health->summary.empty()) page.paragraph(printable(health->summary), 2);
-  if (const Table* repairs = health->table("repairs")) write_items(page, *repairs, "Repaired: ", Ink::plain);
-  if (const Table* notes = health->table("notes")) write_items(page, *notes, "", Ink::plain);
+  if (const Table* repairs = health->table("repairs")) write_items(page, options, *repairs);
+  if (const Table* notes = health->table("notes")) write_items(page, options, *notes);
+  if (const Table* missing = health->table("missing"); missing != nullptr && !missing->rows.empty()) write_missing(page, *missing);
   Section rest = *health;
-  std::erase_if(rest.tables, [](const Table& table) { return table.key == "repairs" || table.key == "notes"; });
+  std::erase_if(rest.tables, [](const Table& table) { return table.key == "repairs" || table.key == "notes" || table.key == "missing"; });
   write_section_body(page, options, rest);
 }
 

@@ -57,6 +57,10 @@ void write_breakdown(TextPage& page, const TextOptions& options, const std::vect
 const Section* device_steps(const DeviceFindings& device);
 // `times` (the rank's) may be null, `steps` (the device's) too, not both; `idle` (the device's idle time by cause) may be null.
 void write_steps(TextPage& page, const TextOptions& options, const Section* times, const Section* steps, const Section* idle);
+// What made the slowest step slow; the other slow ones in a line.
+void write_slow_steps(TextPage& page, const TextOptions& options, const Section& section);
+// How many kernels, and how much of their time, are shorter than 5, 10 and 20 µs.
+void write_short_kernels(TextPage& page, const TextOptions& options, const Section& section);
 // A section that nobody prepared for: its summary, figures, tables and caveats.
 void write_section(TextPage& page, const TextOptions& options, const Section& section, std::string_view title_addition);
 // The same without the heading and the summary.

@@ -51,6 +51,8 @@ void write_figures(TextPage& page, const std::vector<Figure>& figures) {
 // Told elsewhere on the page, or detail: only with -v.
 constexpr std::string_view figures_told_by_the_bars[] = {"host_ns", "launch_ns", "scheduling_ns", "dependency_ns", "graph_ns", "unknown_ns", "unlinked_ns"};
 constexpr std::string_view detail_tables[] = {"by_step", "by_stream", "histogram", "delay_histogram"};
+// Sections whose summary and tables say what their figures do.
+constexpr std::string_view sections_without_figures[] = {"operators", "launches", "queue", "synchronisations", "copies"};
 // Tables that are the heart of a page: shown with all of --top; others with half of it.
 constexpr std::string_view main_tables[] = {"kernels", "by_name", "collectives", "work"};
 
@@ -68,6 +70,7 @@ int rows_of(const Table& table, const TextOptions& options) {
 void write_section_body(TextPage& page, const TextOptions& options, const Section& section) {
   const bool all = options.verbosity > 0;
   std::vector<Figure> figures = section.figures;
+  if (!all && is_among(sections_without_figures, section.key)) figures.clear();
   if (!all) std::erase_if(figures, [](const Figure& figure) { return is_among(figures_told_by_the_bars, figure.key); });
   write_figures(page, figures);
   bool first = figures.empty();

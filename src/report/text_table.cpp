@@ -17,9 +17,10 @@ namespace stepscope {
 
 namespace {
 
-constexpr int gap = 2;           // blanks between columns
-constexpr int least_text = 16;   // a text column is not made narrower than this
-constexpr int least_first = 28;  // nor the first one than this, while other columns can go
+constexpr int gap = 2;            // blanks between columns
+constexpr int least_text = 16;    // a text column is not made narrower than this
+constexpr int wanted_first = 46;  // names of kernels and operators are worth more than the spread of their times
+constexpr int least_first = 28;   // nor the first one than this, while other columns can go
 
 struct LaidColumn {
   std::size_t source = 0;
@@ -114,29 +115,61 @@ std::string laid_cell(const LaidColumn& column, std::string_view text) {
   return column.numeric ? pad_left(text, column.width) : pad_right(shorten_end(text, column.width), column.width);
 }
 
-void write_block(TextPage& page, std::vector<LaidColumn>& columns, std::size_t rows, const TableStyle& style) {
-  const std::string margin(static_cast<std::size_t>(style.indent), ' ');
-  const std::string between(gap, ' ');
-  const auto write = [&](const auto& text_of, Ink ink) {
+// `margins`: what stands before each row; as wide as the header is indented.
+void write_block(TextPage& page, const std::vector<LaidColumn>& columns, const std::vector<std::string>& margins, int indent) {
+  const std::string header_margin(static_cast<std::size_t>(indent), ' '), between(gap, ' ');
+  const auto write_header = [&](const auto& text_of) {
     std::string line;
-    for (const LaidColumn& column : columns) {
-      if (!line.empty()) line += between;
-      line += laid_cell(column, text_of(column));
-    }
-    page.line(margin + page.paint(ink, line.substr(0, line.find_last_not_of(' ') + 1)));
+    for (const LaidColumn& column : columns) line += (&column != &columns.front() ? between : "") + laid_cell(column, text_of(column));
+    page.line(header_margin + page.paint(Ink::faint, line.substr(0, line.find_last_not_of(' ') + 1)));
   };
-  if (std::any_of(columns.begin(), columns.end(), [](const LaidColumn& c) { return !c.title_above.empty(); })) {
-    write([](const LaidColumn& c) -> std::string_view { return c.title_above; }, Ink::faint);
+  if (std::ranges::any_of(columns, [](const LaidColumn& c) { return !c.title_above.empty(); })) {
+    write_header([](const LaidColumn& c) -> std::string_view { return c.title_above; });
   }
-  write([](const LaidColumn& c) -> std::string_view { return c.title; }, Ink::faint);
-  for (std::size_t row = 0; row < rows; ++row) {
-    std::string line;
-    for (LaidColumn& column : columns) {
+  write_header([](const LaidColumn& c) -> std::string_view { return c.title; });
+  for (std::size_t row = 0; row < margins.size(); ++row) {
+    std::string line = margins[row];
+    for (const LaidColumn& column : columns) {
       if (&column != &columns.front()) line += between;
       line += column.numeric ? pad_left(column.cells[row], column.width) : pad_right(text_cell(column.cells[row], column.width), column.width);
     }
-    page.line(margin + line);
+    page.line(line);
   }
+}
+
+// The class of a device slice is shown as the glyph that it has in the bars.
+std::optional<Ink> ink_of_class(const Value& value) {
+  const auto* name = std::get_if<std::string>(&value);
+  if (name == nullptr) return std::nullopt;
+  if (*name == "compute") return Ink::compute;
+  if (*name == "communication") return Ink::communication;
+  if (*name == "memory") return Ink::memory;
+  return std::nullopt;
+}
+
+// The column that is shown as glyphs before each row; nullopt = none.
+std::optional<std::size_t> glyph_column(const Table& table, const TableStyle& style) {
+  if (style.all_columns) return std::nullopt;
+  for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    if (table.columns[column].key == "class" && std::ranges::all_of(table.rows, [&](const auto& row) { return ink_of_class(row[column]).has_value(); }))
+      return column;
+  }
+  return std::nullopt;
+}
+
+// What a page can do without when names would be cut: the spread of times, the last first.
+bool is_expendable(const ColumnHeader& header) {
+  return std::ranges::any_of(std::initializer_list<std::string_view>{"p90", "max", "min_", "longest"},
+                             [&](std::string_view word) { return header.key.find(word) != std::string::npos; });
+}
+
+bool says_nothing(const Table& table, std::size_t column, bool zeros_too) {
+  return std::ranges::all_of(table.rows, [&](const auto& row) {
+    const Value& value = row[column];
+    if (const auto* words = std::get_if<std::string>(&value)) return words->empty();
+    const std::optional<double> number = number_of(value);
+    return number ? zeros_too && *number == 0 : !std::holds_alternative<bool>(value);
+  });
 }
 
 // A value that adds up over rows, judged by its unit and the words of its key.
@@ -189,39 +222,49 @@ int ranking_column(const Table& table) {
 void write_table(TextPage& page, const Table& table, const TableStyle& style) {
   if (table.rows.empty() || table.columns.empty()) return;
   const std::size_t rows = std::min(table.rows.size(), static_cast<std::size_t>(std::max(1, style.rows)));
-  const int room = page.columns() - style.indent;
+  const std::optional<std::size_t> glyphs = glyph_column(table, style);
+  const int room = page.columns() - style.indent - (glyphs ? 2 : 0);
   const bool has_short_names = std::ranges::any_of(table.columns, [](const ColumnHeader& header) { return header.key == "short_name"; });
   std::vector<LaidColumn> columns;
   for (std::size_t source = 0; source < table.columns.size(); ++source) {
     if (!table.columns[source].in_text && !style.all_columns) continue;
     if (table.columns[source].key == "name" && has_short_names) continue;  // kilobytes of C++ beside the name for people
-    LaidColumn column = lay_column(table, source, rows);
-    // A column in which nothing is known says nothing; the first one names the rows.
-    const bool empty = std::all_of(column.cells.begin(), column.cells.end(), [](const std::string& cell) { return cell == "–" || cell.empty(); });
-    if (!empty || columns.empty()) columns.push_back(std::move(column));
+    if (source == glyphs) continue;
+    // The first column names the rows, whatever it says.
+    if (!columns.empty() && says_nothing(table, source, !style.all_columns && table.rows.size() > 1)) continue;
+    columns.push_back(lay_column(table, source, rows));
   }
-  if (columns.empty()) return;  // a table that is only for charts
+  if (columns.empty()) return;  // nothing of it is for the terminal
+  while (!style.all_columns && !columns.front().numeric &&
+         total_width(columns) - columns.front().width + std::min(columns.front().width, wanted_first) > room) {
+    const auto expendable =
+        std::find_if(columns.rbegin(), columns.rend(), [&](const LaidColumn& column) { return is_expendable(table.columns[column.source]); });
+    if (expendable == columns.rend()) break;
+    columns.erase(std::next(expendable).base());
+  }
+  std::vector<std::string> margins(rows, std::string(static_cast<std::size_t>(style.indent), ' '));
+  if (glyphs) {
+    for (std::size_t row = 0; row < rows; ++row) margins[row] += bar_glyph(page, *ink_of_class(table.rows[row][*glyphs])) + " ";
+  }
+  const LaidColumn first = columns.front();
   std::vector<LaidColumn> block;
-  std::vector<LaidColumn> later(std::make_move_iterator(columns.begin()), std::make_move_iterator(columns.end()));
-  const LaidColumn first = later.front();
-  while (!later.empty()) {
+  while (!columns.empty()) {
     block.clear();
-    if (later.front().source != first.source) block.push_back(first);
+    if (columns.front().source != first.source) block.push_back(first);
+    int needed = block.empty() ? 0 : std::min(first.width, least_first) + gap;
     std::size_t taken = 0;
-    int needed = 0;
-    for (const LaidColumn& column : block) needed += std::min(column.width, least_first) + gap;
-    while (taken < later.size()) {
-      const LaidColumn& column = later[taken];
+    while (taken < columns.size()) {
+      const LaidColumn& column = columns[taken];
       const int least = column.numeric ? column.width : std::min(column.width, column.source == first.source ? least_first : least_text);
       if (taken > 0 && needed + least > room) break;
       needed += least + gap;
       ++taken;
     }
-    block.insert(block.end(), later.begin(), later.begin() + static_cast<std::ptrdiff_t>(taken));
-    later.erase(later.begin(), later.begin() + static_cast<std::ptrdiff_t>(taken));
+    block.insert(block.end(), columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(taken));
+    columns.erase(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(taken));
     squeeze(block, room);
     for (LaidColumn& column : block) column.width = std::min(column.width, room);
-    write_block(page, block, rows, style);
+    write_block(page, block, margins, style.indent + (glyphs ? 2 : 0));
     if (!style.all_columns) break;
   }
   if (table.rows.size() > rows) page.line(std::string(static_cast<std::size_t>(style.indent), ' ') + page.paint(Ink::faint, rest_line(table, rows)));
