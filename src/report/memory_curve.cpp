@@ -23,18 +23,16 @@ void thin(const std::vector<Report>& reports, std::size_t most_points, MemoryCur
     for (const Report& report : reports) keep(report);
     return;
   }
-  const double begin = static_cast<double>(reports.front().time);
-  const double bins_per_ns = static_cast<double>(most_points) / 2 / (static_cast<double>(reports.back().time) - begin + 1);
-  for (std::size_t first = 0; first < reports.size();) {
-    const auto bin = static_cast<std::int64_t>((static_cast<double>(reports[first].time) - begin) * bins_per_ns);
-    std::size_t highest = first, next = first;
-    while (next < reports.size() && static_cast<std::int64_t>((static_cast<double>(reports[next].time) - begin) * bins_per_ns) <= bin) {
-      if (reports[next].allocated > reports[highest].allocated) highest = next;
-      ++next;
+  // Bins of equally many reports, not of equal time: where nothing is allocated nothing needs to be drawn.
+  const std::size_t per_bin = (2 * reports.size() + most_points - 1) / most_points;
+  for (std::size_t first = 0; first < reports.size(); first += per_bin) {
+    const std::size_t next = std::min(first + per_bin, reports.size());
+    std::size_t highest = first;
+    for (std::size_t i = first; i < next; ++i) {
+      if (reports[i].allocated > reports[highest].allocated) highest = i;
     }
     keep(reports[first]);
     if (highest != first) keep(reports[highest]);
-    first = next;
   }
   if (curve.time.back() != reports.back().time) keep(reports.back());
 }

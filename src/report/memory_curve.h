@@ -18,7 +18,7 @@ struct MemoryCurve {
   std::vector<std::int64_t> reserved;   // bytes; -1 = not reported
 };
 
-// Each stretch of time keeps its first and its highest report: at most about most_points per curve. At most 64 curves. O(events log events).
+// Each few reports keep their first and their highest: at most about most_points per curve. At most 64 curves. O(events log events).
 std::vector<MemoryCurve> memory_curves(const Timeline& timeline, std::size_t most_points);
 
 }  // namespace stepscope

@@ -5,6 +5,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "analyze/idle_parts.h"
 #include "report/lane_layout.h"
 #include "report/view_windows.h"
 
@@ -135,6 +136,7 @@ class ViewMaker {
     }
     if (begin <= end) view_.span = {begin, end};
     link();
+    for (const DeviceFacts& device : facts_.devices) add_idle(device);
     return std::move(view_);
   }
 
@@ -172,6 +174,52 @@ class ViewMaker {
       if (whole + counts[level] <= most_items) return level;
     }
     return threshold_levels - 1;
+  }
+
+  // A device's idle time as a lane of its own, by cause. Where slices are merged, so are the gaps: parts of one cause that are shorter than a block may be.
+  void add_idle(const DeviceFacts& device) {
+    const IdleParts idle(timeline_, facts_, device);
+    const std::vector<IdlePart> parts = idle.of(device.slices);
+    if (parts.empty()) return;
+    ViewLane lane;
+    lane.first_item = static_cast<std::uint32_t>(view_.items.size());
+    WindowCursor cursor(view_.whole[index(device.rank)]);
+    const Nanoseconds longest_block = threshold(level_);
+    for (std::size_t first = 0; first < parts.size();) {
+      const Nanoseconds begin = parts[first].interval.begin;
+      std::size_t last = first + 1;
+      if (merge_ && !cursor.contains(begin)) {
+        while (last < parts.size() && parts[last].interval.end - begin <= longest_block && !cursor.contains(parts[last].interval.begin)) ++last;
+      }
+      add_idle_item(std::span(parts).subspan(first, last - first));
+      first = last;
+    }
+    lane.items = static_cast<std::uint32_t>(view_.items.size()) - lane.first_item;
+    lane.slices = parts.size();
+    for (const IdlePart& part : parts) lane.busy += part.interval.length();
+    view_.tracks.push_back({ViewTrackKind::idle, no_id<TrackId>, device.rank, device.device, static_cast<std::uint32_t>(view_.lanes.size()), 1});
+    view_.lanes.push_back(lane);
+  }
+
+  static Shade idle_shade(IdleCause cause) { return static_cast<Shade>(static_cast<std::size_t>(Shade::idle_host) + static_cast<std::size_t>(cause)); }
+
+  void add_idle_item(std::span<const IdlePart> parts) {
+    std::array<Nanoseconds, shade_count> by_shade{};
+    ViewBlock block{.count = static_cast<std::uint32_t>(parts.size())};
+    const IdlePart* longest = &parts.front();
+    for (const IdlePart& part : parts) {
+      by_shade[static_cast<std::size_t>(idle_shade(part.cause))] += part.interval.length();
+      block.busy += part.interval.length();
+      if (part.interval.length() > longest->interval.length()) longest = &part;
+    }
+    block.longest = longest->interval.length();
+    block.shade = static_cast<Shade>(std::max_element(by_shade.begin(), by_shade.end()) - by_shade.begin());
+    const bool single = parts.size() == 1;
+    // Named after the slice that ended the gap: what was waited for.
+    add_item(parts.front().interval.begin, parts.back().interval.end - parts.front().interval.begin,
+             labels_(timeline_.slices.name[longest->next], idle_shade(longest->cause)), single ? no_item : static_cast<std::uint32_t>(view_.blocks.size()),
+             NameId{0});
+    if (!single) view_.blocks.push_back(block);
   }
 
   void add_lane(std::span<const SliceId> slices, const std::vector<Interval>& windows) {

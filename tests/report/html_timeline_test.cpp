@@ -68,6 +68,10 @@ TEST(LaneLayout, SlicesBeyondTheLimitsAreCounted) {
   EXPECT_EQ(lay_out_lanes(timeline, 1, 20).left_out, 11u);
 }
 
+const ViewTrack& track_of_kind(const TimelineView& view, ViewTrackKind kind) {
+  return *std::find_if(view.tracks.begin(), view.tracks.end(), [&](const ViewTrack& track) { return track.kind == kind; });
+}
+
 // Sums of each lane as the items tell them.
 void check_view(const Timeline& timeline, const TimelineView& view) {
   std::uint64_t slices = 0, single = 0;
@@ -138,12 +142,32 @@ TEST(TimelineView, BlocksSayHowManyHowBusyAndWhichWasLongest) {
   check_view(timeline, view);
   EXPECT_LE(view.items.size(), 60u);
   EXPECT_GE(view.slices_single, 1u);
-  const ViewBlock& first = view.blocks.at(view.items.block[view.lanes[view.tracks.back().first_lane].first_item]);
+  const ViewLane& lane = view.lanes[track_of_kind(view, ViewTrackKind::stream).first_lane];
+  const ViewBlock& first = view.blocks.at(view.items.block[lane.first_item]);
   EXPECT_EQ(first.longest, 900);
   EXPECT_EQ(first.busy, 100 * (Nanoseconds{first.count} - 1) + 900);
   EXPECT_EQ(first.shade, Shade::compute);
-  const std::uint32_t last = view.lanes[view.tracks.back().first_lane].first_item + view.lanes[view.tracks.back().first_lane].items - 1;
-  EXPECT_EQ(view.items.block[last], no_item) << "a slice longer than the threshold is never merged";
+  EXPECT_EQ(view.items.block[lane.first_item + lane.items - 1], no_item) << "a slice longer than the threshold is never merged";
+}
+
+TEST(TimelineView, IdleTimeIsALaneByCause) {
+  Maker m;
+  m.add(SliceKind::runtime_call, m.thread, 0, 5, "cudaLaunchKernel", 1);
+  m.add(SliceKind::kernel, m.stream, 10, 20, "first", 1);
+  m.add(SliceKind::runtime_call, m.thread, 100, 5, "cudaLaunchKernel", 2);  // the host is 70 ns late, then the launch takes 12 ns
+  m.add(SliceKind::kernel, m.stream, 112, 20, "second", 2);
+  const Timeline timeline = m.builder.finish();
+  const TimelineView view = view_timeline(timeline, facts_of(timeline), 100);
+  const ViewLane& lane = view.lanes[track_of_kind(view, ViewTrackKind::idle).first_lane];
+  ASSERT_EQ(lane.items, 2u);
+  EXPECT_EQ(lane.busy, 82);
+  EXPECT_EQ(view.items.start[lane.first_item], 30);
+  EXPECT_EQ(view.items.duration[lane.first_item], 70);
+  EXPECT_EQ(view.labels[view.items.label[lane.first_item]].shade, Shade::idle_host);
+  EXPECT_EQ(view.items.duration[lane.first_item + 1], 12);
+  EXPECT_EQ(view.labels[view.items.label[lane.first_item + 1]].shade, Shade::idle_launch);
+  EXPECT_EQ(timeline.names[view.labels[view.items.label[lane.first_item]].name], "second") << "what was waited for";
+  EXPECT_EQ(view.slices_single, 4u) << "gaps are no slices";
 }
 
 TEST(TimelineView, KeepsTheTypicalAndTheSlowestStepWhole) {
@@ -206,7 +230,7 @@ TEST(TimelineColumns, AreSmallNumbers) {
   const TimelineColumns columns = encode_columns(view, 100);
   EXPECT_EQ(columns.details.size(), 2u);
   EXPECT_EQ(columns.details_left_out, 0u);
-  EXPECT_LT(columns.bytes.size(), 2000 * 4 + 2000 + 100u);
+  EXPECT_LT(columns.bytes.size(), view.items.size() * 5);
   const TimelineColumns fewer = encode_columns(view, 1);
   EXPECT_EQ(fewer.details.size(), 1u);
   EXPECT_EQ(fewer.details_left_out, 500u);

@@ -47,7 +47,7 @@ class Page {
     this.select = select;
     const themeButton = h('button', { class: 'button square', type: 'button', title: 'Light or dark', 'aria-label': 'Switch between light and dark', id: 'theme' }, '◐');
     themeButton.addEventListener('click', toggleTheme);
-    return h('header', { class: 'bar' }, h('span', { class: 'product' }, 'Stepscope'), h('span', { class: 'file', title: visible(title) }, visible(title)), h('span', { class: 'grow' }),
+    return h('header', { class: 'topbar' }, h('span', { class: 'product' }, 'Stepscope'), h('span', { class: 'file', title: visible(title) }, visible(title)), h('span', { class: 'grow' }),
       h('span', { class: 'controls' }, all.length > 1 ? select : null, themeButton, h('button', { class: 'button square', type: 'button', title: 'Keys (?)', 'aria-label': 'Show all keys', onclick: showKeys }, '?')));
   }
   private select: HTMLSelectElement | null = null;

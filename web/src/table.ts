@@ -1,7 +1,7 @@
 // A table of the findings: sorted by a click on a column's name, narrowed by a text, copied as CSV. Long tables show their first rows until asked for more.
 import { columnIndex, type Table, type Value } from './data/document.ts';
 import { h } from './dom.ts';
-import { ColumnFormat, csvCell, grouped, visible } from './format.ts';
+import { ColumnFormat, absent, csvCell, grouped, visible } from './format.ts';
 
 export interface TableOptions {
   rows?: number;                                   // shown at first; default 40
@@ -44,6 +44,8 @@ export function tableView(table: Table, options: TableOptions = {}): TableView {
   const largest = barColumn < 0 ? 0 : Math.max(0, ...table.rows.map((row) => (typeof row[barColumn] === 'number' ? (row[barColumn] as number) : 0)));
   const isText = table.columns.map((_, i) => table.rows.some((row) => typeof row[i] === 'string'));
   const nameColumn = isText.indexOf(true);
+  // Columns of short words do not wrap.
+  const isShort = table.columns.map((_, i) => isText[i] && table.rows.every((row) => typeof row[i] !== 'string' || (row[i] as string).length <= 24));
   const formats = table.columns.map((column, i) => new ColumnFormat(column.unit, table.rows.map((row) => row[i])));
   const hasMoreColumns = table.columns.some((column) => !column.in_text && !(options.hide ?? []).includes(column.key));
 
@@ -78,7 +80,7 @@ export function tableView(table: Table, options: TableOptions = {}): TableView {
       const unit = formats[i]!.unitName;
       return h('th', { scope: 'col', class: isText[i] ? '' : 'number', 'aria-sort': sorted ? (descending ? 'descending' : 'ascending') : null },
         h('button', {
-          type: 'button', title: `Sort by ${column.title}`, 'data-column': column.key,
+          type: 'button', class: column.title.length + unit.length <= 14 ? 'brief' : null, title: `Sort by ${column.title}`, 'data-column': column.key,
           onclick: () => {
             // First the order one looks for: the largest number, the first name; then the other; then as it was.
             const first = !isText[i];
@@ -113,7 +115,7 @@ export function tableView(table: Table, options: TableOptions = {}): TableView {
     const columns = shownColumns();
     body.replaceChildren(...all.slice(0, shownRows).map((row) => h('tr', { class: options.rowClass?.(row) || null }, columns.map((i) => {
       const value = row[i];
-      if (typeof value === 'string') return h('td', { class: 'text' }, textCell(value, i));
+      if (typeof value === 'string') return h('td', { class: isShort[i] ? 'text short' : 'text long' }, value === '' ? h('span', { class: 'absent' }, absent) : textCell(value, i));
       const text = formats[i]!.cell(value);
       const cell = h('td', { class: `${isText[i] ? 'text' : 'number'}${value === null || value === undefined ? ' absent' : ''}${i === barColumn ? ' bar' : ''}` }, text);
       if (i === barColumn && typeof value === 'number' && largest > 0 && value > 0) {

@@ -3,6 +3,7 @@ import type { PageDocument } from '../data/document.ts';
 import { type Items, lastStartingBy, noItem } from '../data/items.ts';
 import { duration, timePoint, visible } from '../format.ts';
 import { colour } from '../theme.ts';
+import { shadeTitle } from './facts.ts';
 import { Pyramid } from './pyramid.ts';
 import { type Rgb, Raster, parseColour, pixel } from './raster.ts';
 import type { Row } from './rows.ts';
@@ -75,6 +76,17 @@ export class TimelineCanvas {
   timeAt(x: number, sight: Sight): number { return sight.from + ((x - gutter) / this.plotWidth) * (sight.to - sight.from); }
   xAt(time: number, sight: Sight): number { return gutter + ((time - sight.from) / (sight.to - sight.from)) * this.plotWidth; }
 
+  // The ruler's ticks in sight, as times since the capture began.
+  private ticks(sight: Sight): { step: number; times: number[] } {
+    const rough = ((sight.to - sight.from) / this.plotWidth) * 110;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = Math.max([1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? power * 10, 1);
+    const origin = this.page.timeline.begin;
+    const times: number[] = [];
+    for (let tick = Math.ceil((sight.from - origin) / step) * step; tick <= sight.to - origin; tick += step) times.push(tick);
+    return { step, times };
+  }
+
   draw(sight: Sight, mapLanes: number[]): void {
     this.drawPixels(sight);
     this.drawMap(sight, mapLanes);
@@ -90,7 +102,13 @@ export class TimelineCanvas {
     if (!this.image || this.image.width !== width || this.image.height !== height) this.image = new ImageData(width, height);
     const pixels = new Uint32Array(this.image.data.buffer);
     const paper = this.ink.paper;
-    pixels.fill(pixel(paper[0], paper[1], paper[2]));
+    const blank = pixel(paper[0], paper[1], paper[2]);
+    // The grid shows only where nothing is.
+    const grid = this.ticks(sight).times.map((tick) => Math.round(((tick + this.page.timeline.begin - sight.from) / (sight.to - sight.from)) * width)).filter((x) => x >= 0 && x < width);
+    const gridPixel = pixel(...parseColour(this.ink.line));
+    const empty = new Uint32Array(width).fill(blank);
+    for (const x of grid) empty[x] = gridPixel;
+    for (let y = 0; y < height; y++) pixels.set(empty, y * width);
     const line = new Uint32Array(width);
     const dimmed = sight.matches !== null;
     const colours = dimmed ? this.ink.shades.map((shade) => [0, 1, 2].map((i) => paper[i]! + (shade[i]! - paper[i]!) * 0.3) as Rgb) : this.ink.shades;
@@ -100,6 +118,7 @@ export class TimelineCanvas {
       if (y1 <= 0 || y0 >= height) continue;
       this.raster.drawLane(this.pyramid, row.lane, sight.from, sight.to, line, colours, paper);
       if (dimmed) this.markMatches(row.lane, sight, line);
+      for (const x of grid) if (line[x] === blank) line[x] = gridPixel;
       for (let y = Math.max(y0, 0); y < Math.min(y1, height); y++) pixels.set(line, y * width);
     }
     const context = this.context;
@@ -182,9 +201,7 @@ export class TimelineCanvas {
   private drawRuler(sight: Sight): void {
     const { context } = this;
     const span = sight.to - sight.from;
-    const rough = (span / this.plotWidth) * 110;
-    const power = 10 ** Math.floor(Math.log10(rough));
-    const step = Math.max([1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough) ?? power * 10, 1);
+    const { step, times } = this.ticks(sight);
     const y = mapHeight + rulerHeight;
     context.font = font(11.5);
     context.textBaseline = 'middle';
@@ -193,12 +210,12 @@ export class TimelineCanvas {
     context.lineWidth = 1;
     context.beginPath();
     const origin = this.page.timeline.begin;
-    for (let tick = Math.ceil((sight.from - origin) / step) * step; tick <= sight.to - origin; tick += step) {
+    for (const tick of times) {
       const x = Math.round(this.xAt(tick + origin, sight)) + 0.5;
       if (x < gutter) continue;
       context.moveTo(x, y - 6);
-      context.lineTo(x, this.height);
-      const text = timePoint(tick, step);
+      context.lineTo(x, y);
+      const text = tick === 0 ? '0' : timePoint(tick, step);
       if (x + context.measureText(text).width + 4 < this.width - scrollbar) context.fillText(text, x + 4, y - rulerHeight / 2 - 1);
     }
     context.stroke();
@@ -366,6 +383,7 @@ export class TimelineCanvas {
 
   shortName(item: number): string {
     const label = this.items.label[item]!;
+    if (this.page.timeline.tracks[this.items.lanes[this.items.lane[item]!]!.track]!.kind === 'idle') return shadeTitle(this.page.timeline.shades[this.page.timeline.label_shades[label]!]!);
     return visible(this.page.timeline.short_labels[label] || this.page.timeline.labels[label] || '(no name)');
   }
 

@@ -47,6 +47,8 @@ export function launchedBy(items: Items, item: number): { count: number; time: n
 }
 
 export function nameOf(page: PageDocument, items: Items, item: number): string {
+  // A gap is labelled with the slice that ended it; its name is its cause.
+  if (page.timeline.tracks[items.lanes[items.lane[item]!]!.track]!.kind === 'idle') return shadeTitle(page.timeline.shades[page.timeline.label_shades[items.label[item]!]!]!);
   return visible(page.timeline.labels[items.label[item]!] || '(no name)');
 }
 
@@ -64,9 +66,11 @@ export function factsOf(page: PageDocument, items: Items, item: number): Fact[] 
     facts.push({ title: 'Busy', text: `${duration(busy)} (${percent(end > start ? busy / (end - start) : 1)})` });
     facts.push({ title: 'Longest', text: `${duration(items.blocks.longest[block]!)}, named above` });
     facts.push({ title: 'Mostly', text: shadeTitle(shade) });
+    if (track.kind === 'idle') facts[facts.length - 4]!.title = 'Gaps';
   } else {
     facts.push({ title: 'Kind', text: shadeTitle(shade) });
   }
+  if (track.kind === 'idle' && block < 0) facts.push({ title: 'Until', text: page.timeline.labels[items.label[item]!] || '(no name)' });
   facts.push({ title: 'Start', text: timePoint(start - frame.begin, 1) });
   facts.push({ title: block < 0 ? 'Duration' : 'Stretch', text: `${duration(end - start)}${end - start >= 1000 ? ` (${grouped(end - start)} ns)` : ''}` });
   const rank = page.meta.ranks[track.rank]?.rank ?? track.rank;

@@ -33,6 +33,32 @@ export function trackTitle(track: TrackFrame): string {
   return visible(/^\d+$/.test(label) ? `Thread ${label}` : label || 'Thread');
 }
 
+// Tracks on which the host marked steps or ranges.
+const marked = new WeakMap<Items, Set<number>>();
+function markedTracks(page: PageDocument, items: Items): Set<number> {
+  const known = marked.get(items);
+  if (known) return known;
+  const found = new Set<number>();
+  const annotation = page.timeline.shades.indexOf('annotation');
+  const wanted = page.timeline.label_shades.map((shade, label) => shade === annotation && /^ProfilerStep/.test(page.timeline.labels[label]!));
+  const some = wanted.includes(true);
+  for (let item = 0; item < items.count; item++) {
+    const label = items.label[item]!;
+    if (some ? wanted[label] : page.timeline.label_shades[label] === annotation) found.add(items.lanes[items.lane[item]!]!.track);
+  }
+  marked.set(items, found);
+  return found;
+}
+
+// Lanes of a stream that show activity; the others hold annotations and synchronisation records.
+function activityLanes(page: PageDocument, items: Items, lanes: number[]): number {
+  const activity = ['compute', 'communication', 'memory'];
+  return lanes.filter((lane) => {
+    const first = items.lanes[lane]!.first;
+    return items.lanes[lane]!.count > 0 && activity.includes(page.timeline.shades[page.timeline.label_shades[items.label[first]!]!]!);
+  }).length;
+}
+
 export function layRows(page: PageDocument, items: Items, ranks: number[], folding: Folding): { rows: Row[]; height: number } {
   const rows: Row[] = [];
   let y = 0;
@@ -41,6 +67,7 @@ export function layRows(page: PageDocument, items: Items, ranks: number[], foldi
     y += row.height;
   };
   const frame = page.timeline;
+  const marks = markedTracks(page, items);
   for (const rank of ranks) {
     const tracks = frame.tracks.map((track, number) => ({ track, number })).filter(({ track }) => track.rank === rank);
     if (tracks.length === 0) continue;
@@ -58,15 +85,17 @@ export function layRows(page: PageDocument, items: Items, ranks: number[], foldi
         const lanes = items.lanesOfTrack[number]!;
         const trackKey = `track${number}`;
         const many = openLanes > 0 && openLanes + lanes.length > most_open_lanes;
-        const trackFolded = lanes.length > 1 && (folding.folded.has(trackKey) || (many && !folding.opened.has(trackKey)));
-        const shown = trackFolded ? lanes.slice(0, 1) : lanes;
+        // A folded stream shows its activity, a folded thread its outermost calls.
+        const kept = track.kind === 'stream' ? Math.max(activityLanes(page, items, lanes), 1) : 1;
+        const trackFolded = lanes.length > kept && (folding.folded.has(trackKey) || ((many || track.kind === 'stream') && !folding.opened.has(trackKey)));
+        const shown = trackFolded ? lanes.slice(0, kept) : lanes;
         openLanes += shown.length;
         shown.forEach((lane, depth) => {
           push({
             kind: 'lane',
             height: track.kind === 'idle' ? idleHeight : track.kind === 'stream' ? laneHeight : threadLaneHeight,
             title: depth === 0 ? trackTitle(track) : '',
-            key: lanes.length > 1 ? trackKey : '',
+            key: lanes.length > kept ? trackKey : '',
             folded: trackFolded,
             lane,
             first: depth === 0,
@@ -91,7 +120,8 @@ export function layRows(page: PageDocument, items: Items, ranks: number[], foldi
     const slicesOf = (number: number): number => items.lanesOfTrack[number]!.reduce((sum, lane) => sum + items.lanes[lane]!.slices, 0);
     for (const process of processes) {
       const members = tracks.filter(({ track }) => track.device === undefined && (track.process ?? '') === process);
-      members.sort((a, b) => slicesOf(b.number) - slicesOf(a.number));
+      // The thread that marks steps first, then by how much is on them.
+      members.sort((a, b) => Number(marks.has(b.number)) - Number(marks.has(a.number)) || slicesOf(b.number) - slicesOf(a.number));
       const threads = members.some(({ track }) => track.kind === 'thread');
       group(`process${rank}/${process}`, threads ? `CPU · process ${visible(process)}` : visible(process) || 'Other rows', members, undefined);
     }

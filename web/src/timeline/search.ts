@@ -35,7 +35,8 @@ export function find(page: PageDocument, items: Items, matches: Matcher, ranks: 
   });
   const found: number[] = [];
   for (const lane of items.lanes) {
-    if (!ranks.has(frame.tracks[lane.track]!.rank)) continue;
+    const track = frame.tracks[lane.track]!;
+    if (!ranks.has(track.rank) || track.kind === 'idle') continue;
     for (let item = lane.first; item < lane.first + lane.count; item++) {
       if (wanted[items.label[item]!] === 1 && items.block[item]! < 0) found.push(item);
     }

@@ -3,6 +3,7 @@ import type { Section } from '../data/document.ts';
 import { h } from '../dom.ts';
 import { grouped } from '../format.ts';
 import { type Scope, section } from '../scope.ts';
+import { tableView } from '../table.ts';
 import { sectionPanel } from './section.ts';
 
 export interface Health { level: 'good' | 'warn' | 'bad'; text: string }
@@ -20,7 +21,10 @@ export function healthView(scope: Scope): HTMLElement {
   const ranks = scope.page.meta.ranks;
   return h('div', {},
     found ? sectionPanel(found) : h('section', { class: 'panel' }, h('h2', {}, 'Capture health'), h('p', { class: 'note' }, 'Nothing was repaired and nothing is known to be missing.')),
-    h('section', { class: 'panel' }, h('h2', { class: 'heading' }, 'Input'), h('table', { class: 'data' },
-      h('thead', {}, h('tr', {}, ['Rank', 'File', 'Format', 'Events'].map((title, i) => h('th', { scope: 'col', class: i === 3 ? 'number' : null }, h('span', { class: 'plain-head' }, title))))),
-      h('tbody', {}, ranks.map((rank) => h('tr', {}, h('td', {}, String(rank.rank)), h('td', { class: 'text' }, h('div', { class: 'cell' }, rank.file)), h('td', {}, rank.producer), h('td', { class: 'number' }, grouped(rank.events))))))));
+    h('section', { class: 'panel' }, h('h2', { class: 'heading' }, 'Input'), tableView({
+      key: 'input', title: 'Input', rows_total: ranks.length,
+      columns: [{ key: 'rank', title: 'Rank', unit: 'none', in_text: true }, { key: 'file', title: 'File', unit: 'none', in_text: true }, { key: 'format', title: 'Format', unit: 'none', in_text: true },
+        { key: 'bytes', title: 'Size', unit: 'bytes', in_text: true }, { key: 'events', title: 'Events', unit: 'count', in_text: true }],
+      rows: ranks.map((rank) => [rank.rank, rank.file, rank.producer, rank.bytes, rank.events]),
+    }).element));
 }

@@ -3,9 +3,10 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { MemoryCurve, PageDocument } from '../data/document.ts';
 import { h } from '../dom.ts';
-import { duration, format, grouped } from '../format.ts';
+import { duration, format, grouped, timePoint } from '../format.ts';
 import { colour, onThemeChange } from '../theme.ts';
 
+const binarySteps = Array.from({ length: 50 }, (_, power) => 2 ** power);
 const deviceTypes: Record<number, string> = { 0: 'CPU', 1: 'GPU' };
 
 export function memoryTitle(curve: MemoryCurve): string {
@@ -28,8 +29,8 @@ export function memoryChart(page: PageDocument, curve: MemoryCurve): HTMLElement
       width, height: 240,
       scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(low, 0), high * 1.05 || 1] } },
       axes: [
-        { ...axis, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? '0' : duration(tick))) },
-        { ...axis, size: 74, values: (_, ticks) => ticks.map((tick) => format(tick, 'memory_bytes')) },
+        { ...axis, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? '0' : timePoint(tick, Math.abs((ticks[1] ?? 1) - (ticks[0] ?? 0))))) },
+        { ...axis, size: 74, incrs: binarySteps, values: (_, ticks) => ticks.map((tick) => (tick === 0 ? '0' : format(tick, 'memory_bytes').replace(/\.0+(?=\D)/, ''))) },
       ],
       series: [
         { label: 'At', value: (_, value) => (value === null ? '–' : duration(value)) },

@@ -55,7 +55,7 @@ export function overview(scope: Scope, links: OverviewLinks): HTMLElement {
   const shown = mean ?? whole;
   if (shown) {
     const title = mean ? `Where the time of a step went` : 'Where the time went';
-    const of = mean ? `mean of ${grouped(mean.steps)} ${mean.steady ? 'steady ' : ''}${mean.steps === 1 ? 'step' : 'steps'}, ${duration(mean.span)}` : duration(shown.span);
+    const of = mean ? `mean of ${grouped(mean.steps)} ${mean.steady ? 'steady ' : ''}${mean.steps === 1 ? 'step' : 'steps'} on the device, ${duration(mean.span)}` : duration(shown.span);
     const panel = h('section', { class: 'panel', 'data-panel': 'breakdown' }, h('header', {}, h('h2', {}, title), h('span', { class: 'note' }, of)), bar(shown, title, true), legend(shown.parts, shown.span));
     if (mean && whole) {
       panel.append(h('h3', { class: 'table-title' }, `Whole capture, ${duration(whole.span)}`), bar(whole, 'Whole capture', false), legend(whole.parts, whole.span));
@@ -81,7 +81,7 @@ export function overview(scope: Scope, links: OverviewLinks): HTMLElement {
   const more = (name: string, text: string): HTMLElement => h('a', { class: 'more', href: `#${name}` }, text);
   const tiles: HTMLElement[] = [];
   if (steps && steps.rows.length > 0) {
-    tiles.push(h('section', { class: 'panel' }, h('header', {}, h('h2', {}, 'Steps'), more('steps', 'All steps')), stepBars(steps, 260, links.showStep)));
+    tiles.push(h('section', { class: 'panel' }, h('header', {}, h('h2', {}, 'Steps'), more('steps', 'All steps')), stepBars(steps, 486, 150, links.showStep)));
   }
   const idle = section(scope, 'idle_by_cause');
   const causes = idleParts(idle);

@@ -25,9 +25,9 @@ function barsOf(table: Table): { bars: Bar[]; perBar: number } {
   return { bars, perBar };
 }
 
-export function stepBars(table: Table, height = 200, onStep?: (step: number) => void): HTMLElement {
+export function stepBars(table: Table, width: number, height: number, onStep?: (step: number) => void): HTMLElement {
   const { bars, perBar } = barsOf(table);
-  const width = 1000, left = 64, bottom = 22, top = 8;
+  const left = 64, bottom = 22, top = 8;
   const largest = Math.max(...bars.map((bar) => bar.breakdown.span), 1);
   const scale = niceScale(largest, 4);
   const y = (value: number): number => top + (height - top - bottom) * (1 - value / scale.top);
@@ -40,7 +40,7 @@ export function stepBars(table: Table, height = 200, onStep?: (step: number) => 
     chart.append(svg('line', { class: 'grid', x1: left, x2: width, y1: y(tick), y2: y(tick) }), svg('text', { x: left - 8, y: y(tick) + 4, 'text-anchor': 'end' }, tick === 0 ? '0' : duration(tick)));
   }
   const stepColumn = columnIndex(table, 'step');
-  const every = Math.ceil(bars.length / 20);
+  const every = Math.ceil(bars.length / (width / 50));
   bars.forEach((bar, i) => {
     const x = left + slot * i + (slot - barWidth) / 2;
     const group = svg('g', { class: 'step', opacity: bar.outlier ? 0.5 : 1 });

@@ -54,11 +54,11 @@ export function treemap(tiles: Tile[], groups: string[], onTile?: (name: string)
     const label = `${tile.name}: ${duration(tile.value)}, ${percent(tile.value / total)}`;
     const element = h('div', {
       role: 'listitem', 'aria-label': label,
-      style: { left: percentOf(box.x, 1000), top: percentOf(box.y, 320), width: percentOf(box.width, 1000), height: percentOf(box.height, 320), background: `var(--tint${Math.max(groups.indexOf(tile.group), 0) % 12})` },
+      style: { left: percentOf(box.x, 1000), top: percentOf(box.y, 320), width: percentOf(box.width, 1000), height: percentOf(box.height, 320), background: `var(--tint${groups.includes(tile.group) ? groups.indexOf(tile.group) % 13 : 11})` },
       onmousemove: (event: MouseEvent) => showTip(event.clientX, event.clientY, [h('b', {}, visible(tile.name)), h('div', {}, `${duration(tile.value)} · ${percent(tile.value / total)}`), h('div', { class: 'quiet' }, [tile.group, tile.detail].filter(Boolean).join(' · '))]),
       onmouseleave: hideTip,
       onclick: () => onTile?.(tile.name),
-    }, box.width > 46 && box.height > 18 ? h('b', {}, visible(tile.name)) : null, box.width > 70 && box.height > 36 ? h('span', {}, `${duration(tile.value)} · ${percent(tile.value / total)}`) : null);
+    }, box.width > 46 && box.height > 18 ? h('b', {}, visible(tile.name)) : null, box.width > 64 && box.height > 36 ? h('span', {}, `${duration(tile.value)} · ${percent(tile.value / total)}`) : null);
     if (onTile) element.style.cursor = 'pointer';
     return element;
   }));

@@ -34,7 +34,7 @@ function stepsView(scope: Scope, actions: Actions): HTMLElement | null {
   const table = findTable(device);
   const panels: HTMLElement[] = [];
   if (device && table && table.rows.length > 0) {
-    panels.push(sectionPanel(device, { tables: { [table.key]: { bar: 'step_time_ns', rowClass: (row) => (isOutlier(table, row) ? 'outlier' : '') } } }, stepBars(table, 240, actions.showStep), legendOfPartition(scope)));
+    panels.push(sectionPanel(device, { tables: { [table.key]: { bar: '', rowClass: (row) => (isOutlier(table, row) ? 'outlier' : '') } } }, stepBars(table, 1000, 240, actions.showStep), legendOfPartition(scope)));
   }
   return view(...panels, ...plain(scope, ['slow_steps', 'step_times'], undefined));
 }
@@ -49,12 +49,12 @@ function idleView(scope: Scope): HTMLElement | null {
   if (!idle) return null;
   const causes = idleParts(idle);
   const total = causes.reduce((sum, part) => sum + part.value, 0);
-  const bar = total > 0 ? h('div', { class: 'spaced-bar' }, stack(causes, total, 'Idle by cause', true), legend(causes, total)) : null;
+  const bar = total > 0 ? h('div', { class: 'spaced-bar' }, stack(causes, total, 'Idle by cause', true), legend(causes.filter((part) => part.value > 0), total)) : null;
   return view(sectionPanel(idle, { withoutFigures: causes.map((part) => part.key) }, bar));
 }
 
 function kernelsView(scope: Scope, actions: Actions): HTMLElement | null {
-  const panels = ['kernels', 'kernels_short', 'short_kernels'].flatMap((key) => {
+  const panels = ['kernels', 'kernels_by_short_name', 'short_kernels'].flatMap((key) => {
     const found = section(scope, key);
     if (!found) return [];
     const tables = Object.fromEntries(found.tables.map((table) => {
@@ -119,7 +119,7 @@ function memoryView(scope: Scope): HTMLElement | null {
 const fixed: { view: View; takes: string[] }[] = [
   { view: { key: 'steps', title: 'Steps', render: stepsView }, takes: ['steps', 'inferred_steps', 'slow_steps', 'step_times'] },
   { view: { key: 'idle', title: 'Idle time', render: idleView }, takes: ['idle_by_cause'] },
-  { view: { key: 'kernels', title: 'Kernels', render: kernelsView }, takes: ['kernels', 'kernels_short', 'short_kernels'] },
+  { view: { key: 'kernels', title: 'Kernels', render: kernelsView }, takes: ['kernels', 'kernels_by_short_name', 'short_kernels'] },
   { view: { key: 'operators', title: 'Operators', render: operatorsView }, takes: ['operators', 'call_tree', 'modules'] },
   { view: { key: 'work', title: 'Work', render: workView }, takes: ['work', 'mfu'] },
   { view: { key: 'launches', title: 'Launches', render: launchesView }, takes: ['launches', 'queue'] },
