@@ -15,6 +15,7 @@
 
 #include <fmt/core.h>
 
+#include "analyze/call_stack.h"
 #include "analyze/question.h"
 #include "analyze/rank_rows.h"
 #include "analyze/recorded_argument.h"
@@ -32,7 +33,7 @@ struct Node {
   std::uint32_t depth = 0;
   std::string_view name;  // "Linear_3"
   std::int64_t calls = 0, slices = 0;
-  Nanoseconds cpu_own = 0, cpu_total = 0, device_own = 0, device_total = 0, device_backward = 0;
+  Nanoseconds cpu_own = 0, cpu_total = 0, device_own = 0, device_total = 0, own_backward = 0, device_backward = 0;
 };
 
 struct Modules {
@@ -131,8 +132,7 @@ class ModuleTimes {
       records_ = Records::python_frames;
     }
     if (records_ == Records::none && !find_hierarchies()) return false;
-    for (const TrackId track : tracks_of_rank(scene_))
-      if (timeline_.tracks[index(track)].kind == TrackKind::thread) visit_thread(track, is_frame);
+    for (const TrackId track : threads_by_first_call(is_frame)) visit_thread(track, is_frame);
     return modules.nodes.size() > 1;
   }
 
@@ -146,12 +146,15 @@ class ModuleTimes {
       device_total += duration;
       ++module.slices;
       module.device_own += duration;
-      if (backward) module.device_backward += duration;
+      if (backward) module.own_backward += duration;
     });
     for (std::size_t i = modules.nodes.size(); i-- > 0;) {  // children follow their parents
       Node& node = modules.nodes[i];
       node.device_total += node.device_own;
-      if (i != outside && node.parent != outside) modules.nodes[node.parent].device_total += node.device_total;
+      node.device_backward += node.own_backward;
+      if (i == outside || node.parent == outside) continue;
+      modules.nodes[node.parent].device_total += node.device_total;
+      modules.nodes[node.parent].device_backward += node.device_backward;
     }
   }
 
@@ -168,6 +171,21 @@ class ModuleTimes {
       if (!hierarchy_of_detail_[i].empty()) records_ = Records::hierarchies;
     }
     return records_ == Records::hierarchies;
+  }
+
+  // The thread that calls modules first runs the whole model; others only call parts of it again.
+  std::vector<TrackId> threads_by_first_call(const RankColumn<std::uint8_t>& is_frame) const {
+    std::vector<std::pair<Nanoseconds, TrackId>> threads;
+    for (const TrackId track : tracks_of_rank(scene_)) {
+      if (timeline_.tracks[index(track)].kind != TrackKind::thread) continue;
+      const std::span<const SliceId> slices = timeline_.on_track(track);
+      const auto first = std::ranges::find_if(slices, [&](SliceId id) { return is_frame[id] != 0; });
+      threads.emplace_back(first == slices.end() ? all_time.end : timeline_.slices.start[*first], track);
+    }
+    std::ranges::sort(threads);
+    std::vector<TrackId> tracks;
+    for (const auto& [first_call, track] : threads) tracks.push_back(track);
+    return tracks;
   }
 
   // The node of a module call around which `around` is the innermost module; `around` itself where the slice is no module call.
@@ -250,13 +268,13 @@ std::vector<Section> answer_modules(const Scene& scene) {
                           {"cpu_own_ns", "CPU, own", Unit::nanoseconds, false},
                           {"launched", "Launched", Unit::count, false},
                           {"device_own_ns", "Device, own", Unit::nanoseconds},
-                          {"device_backward_ns", "of it backward", Unit::nanoseconds},
                           {"device_total_ns", "Device, total", Unit::nanoseconds},
+                          {"device_backward_ns", "of it backward", Unit::nanoseconds},
                           {"share", "Total share", Unit::ratio}},
               .rows = {}};
   const auto add = [&](std::string name, const Node& node, bool is_module) {
     table.rows.push_back({std::move(name), whole_if(is_module, node.depth), whole_if(is_module, node.calls), whole_if(is_module, node.cpu_total),
-                          whole_if(is_module, node.cpu_own), whole(node.slices), whole(node.device_own), whole(node.device_backward), whole(node.device_total),
+                          whole_if(is_module, node.cpu_own), whole(node.slices), whole(node.device_own), whole(node.device_total), whole(node.device_backward),
                           share(node.device_total, times.device_total)});
   };
   Nanoseconds cpu_total = 0;
@@ -276,7 +294,7 @@ std::vector<Section> answer_modules(const Scene& scene) {
     } else {
       others.slices += node.slices;
       others.device_own += node.device_own;
-      others.device_backward += node.device_backward;
+      others.device_backward += node.own_backward;
     }
   }
   others.device_total = others.device_own;
