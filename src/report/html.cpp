@@ -20,6 +20,9 @@ namespace {
 constexpr std::uint64_t least_budget = 200'000, most_budget = 8'000'000, raw_per_data = 50;
 constexpr std::size_t most_items_drawn = 1'000'000, least_items_drawn = 1'000;
 constexpr double expected_bytes_per_item = 4.5;  // packed; measured on real traces: 3 to 7
+// Where all does not fit, tables and names are cut in this order until they leave the timeline a good part of the budget.
+constexpr double document_share = 0.6;
+constexpr PageLimits cuts[] = {{3000, 4000}, {800, 2000}, {300, 1000}, {120, 600}, {60, 400}, {30, 250}, {15, 160}};
 
 struct PageData {
   std::string document, columns;
@@ -37,30 +40,27 @@ class Packing {
   PageData pack() {
     auto items = static_cast<std::size_t>(static_cast<double>(budget_) / expected_bytes_per_item);
     items = std::clamp(items, least_items_drawn, most_items_drawn);
-    PageLimits limits;
-    std::size_t details = items / 8 + 100;
+    std::size_t details = items / 8 + 100, cut = 0;
+    bool was_too_much = false;
     PageData best;
-    for (int attempt = 0; attempt < 8; ++attempt) {
+    for (int attempt = 0; attempt < 12; ++attempt) {
       const TimelineView view = view_timeline(input_.timeline, input_.facts, items);
       const TimelineColumns columns = encode_columns(view, details);
-      PageData data{gzip_base64(page_document(input_, view, columns, limits)), gzip_base64(columns.bytes)};
+      PageData data{gzip_base64(page_document(input_, view, columns, cuts[cut])), gzip_base64(columns.bytes)};
       const bool fits = data.size() <= budget_;
-      if (best.document.empty() || (fits ? best.size() > budget_ || data.size() > best.size() : data.size() < best.size())) best = data;
-      if (fits && (view.slices_merged == 0 || items == most_items_drawn || data.size() > budget_ - budget_ / 5 || was_too_much_)) break;
-      if (!fits) was_too_much_ = true;
-      // Tables and names get up to two thirds; what they leave is the timeline's.
-      if (!fits && data.document.size() > budget_ / 3 * 2) {
-        limits.table_rows = std::max<std::size_t>(limits.table_rows / 3, 20);
-        limits.text_bytes = std::max<std::size_t>(limits.text_bytes / 3, 120);
-        limits.memory_points = std::max<std::size_t>(limits.memory_points / 2, 100);
-        details /= 3;
-        items = std::max(items / 2, least_items_drawn);
+      const bool enough = view.slices_merged == 0 || items == most_items_drawn || data.size() > budget_ - budget_ / 5;
+      const double room = static_cast<double>(budget_ - std::min<std::uint64_t>(data.document.size(), budget_));
+      const double fitting_items = static_cast<double>(view.items.size()) * room / static_cast<double>(data.columns.size()) * 0.93;
+      const bool document_too_large = static_cast<double>(data.document.size()) > document_share * static_cast<double>(budget_);
+      if (best.document.empty() || (fits ? best.size() > budget_ || data.size() > best.size() : data.size() < best.size())) best = std::move(data);
+      if (fits && (enough || was_too_much)) break;
+      was_too_much = was_too_much || !fits;
+      if (!fits && document_too_large && cut + 1 < std::size(cuts)) {
+        ++cut;
         continue;
       }
-      const double room = static_cast<double>(budget_ - std::min<std::uint64_t>(data.document.size(), budget_));
-      const double wanted = static_cast<double>(view.items.size()) * room / static_cast<double>(data.columns.size()) * 0.93;
-      items = std::clamp(static_cast<std::size_t>(wanted), least_items_drawn, most_items_drawn);
       if (!fits && items == least_items_drawn) details /= 3;
+      items = std::clamp(static_cast<std::size_t>(fitting_items), least_items_drawn, most_items_drawn);
     }
     return best;
   }
@@ -68,7 +68,6 @@ class Packing {
  private:
   const ReportInput& input_;
   std::uint64_t budget_ = 0;
-  bool was_too_much_ = false;
 };
 
 constexpr std::string_view document_mark = "@@STEPSCOPE_DOCUMENT@@", columns_mark = "@@STEPSCOPE_COLUMNS@@";

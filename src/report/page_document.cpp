@@ -5,7 +5,6 @@
 
 #include "base/kernel_name.h"
 #include "machine/gpu.h"
-#include "report/memory_curve.h"
 #include "report/page_text.h"
 #include "report/text_parts.h"
 
@@ -191,9 +190,8 @@ class Document {
     json_.key("meta");
     meta();
     json_.key("verdict").open('[');
-    for (const std::string& sentence : verdict()) json_.text(presentable(sentence));
+    for (const std::string& sentence : verdict()) json_.text(without_directories(sentence));
     json_.close(']');
-    json_.key("findings");
     findings();
     json_.key("timeline");
     timeline();
@@ -312,9 +310,13 @@ class Document {
         json_.key("in_text").boolean(column.in_text).close('}');
       }
       json_.close(']').key("rows_total").number(table.rows.size()).key("rows").open('[');
-      for (std::size_t row = 0; row < std::min(table.rows.size(), limits_.table_rows); ++row) {
+      // A table keeps its first rows, a series over time rows from all of it.
+      const bool series = table.key == "series";
+      const std::size_t most = series ? std::max<std::size_t>(limits_.table_rows, 300) : limits_.table_rows;
+      const std::size_t kept = std::min(table.rows.size(), most);
+      for (std::size_t row = 0; row < kept; ++row) {
         json_.open('[');
-        for (const Value& cell : table.rows[row]) value(cell);
+        for (const Value& cell : table.rows[series ? row * table.rows.size() / kept : row]) value(cell);
         json_.close(']');
       }
       json_.close(']').close('}');
@@ -324,14 +326,35 @@ class Document {
     json_.close(']').close('}');
   }
 
+  // Sections stand in one list in which like stands beside like (the same question of all ranks and devices), because gzip looks back only 32 KB; who they
+  // belong to says the number of each.
   void sections(const std::vector<Section>& all) {
     json_.key("sections").open('[');
-    for (const Section& one : all) section(one);
+    for (const Section& one : all) json_.number(section_numbers_.at(&one));
     json_.close(']');
   }
 
+  std::vector<const Section*> sections_by_key() const {
+    std::vector<const Section*> all;
+    const auto add = [&](const std::vector<Section>& some) {
+      for (const Section& one : some) all.push_back(&one);
+    };
+    add(input_.findings.sections);
+    for (const RankFindings& rank : input_.findings.ranks) {
+      add(rank.sections);
+      for (const DeviceFindings& device : rank.devices) add(device.sections);
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Section* a, const Section* b) { return a->key < b->key; });
+    return all;
+  }
+
   void findings() {
-    json_.open('{');
+    json_.key("sections").open('[');
+    for (const Section* one : sections_by_key()) {
+      section_numbers_.emplace(one, section_numbers_.size());
+      section(*one);
+    }
+    json_.close(']').key("findings").open('{');
     sections(input_.findings.sections);
     json_.key("ranks").open('[');
     for (const RankFindings& rank : input_.findings.ranks) {
@@ -370,7 +393,6 @@ class Document {
     for (const NameId detail : columns_.details) json_.text(presentable(argument_lines(timeline_.details[detail])));
     json_.close(']');
     steps();
-    memory();
     json_.close('}');
   }
 
@@ -454,24 +476,6 @@ class Document {
     json_.close(']');
   }
 
-  void memory() {
-    json_.key("memory").open('[');
-    for (const MemoryCurve& curve : memory_curves(timeline_, limits_.memory_points)) {
-      json_.open('{').key("rank").number(index(curve.rank)).key("device_type").number(curve.device_type).key("device").number(curve.device);
-      json_.key("relative").boolean(curve.relative).key("events").number(curve.events);
-      const auto column = [&](std::string_view name, const std::vector<std::int64_t>& values) {
-        json_.key(name).open('[');
-        for (const std::int64_t one : values) one < 0 && !curve.relative ? json_.null() : json_.number(one);
-        json_.close(']');
-      };
-      column("time", curve.time);
-      column("allocated", curve.allocated);
-      column("reserved", curve.reserved);
-      json_.close('}');
-    }
-    json_.close(']');
-  }
-
   const ReportInput& input_;
   const Timeline& timeline_;
   const TimelineView& view_;
@@ -480,6 +484,7 @@ class Document {
   Json json_;
   std::vector<std::string> strings_;
   std::unordered_map<std::string, std::size_t> string_numbers_;
+  std::unordered_map<const Section*, std::size_t> section_numbers_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What the page knows, as JSON ("stepscope.page/1", read by web/src/data/): where it came from, all findings, and the frame of the timeline whose items
-// travel apart (timeline_columns.h). Long texts stand once, in "strings"; a cell [7] means the eighth of them.
+// travel apart (timeline_columns.h). Long texts stand once, in "strings"; a cell [7] means the eighth of them. Sections stand in one list; ranks and devices
+// name theirs by number. Fractions keep ten digits.
 #pragma once
 
 #include <cstddef>

@@ -89,7 +89,8 @@ void append_json_number(std::string& json, double value) {
   if (!std::isfinite(value)) {
     json += "null";
   } else {
-    json += fmt::format("{}", value);
+    const std::string exact = fmt::format("{}", value);
+    json += exact.size() <= 12 ? exact : fmt::format("{:.10g}", value);
   }
 }
 

@@ -8,7 +8,7 @@ namespace stepscope {
 
 // Appends text as a JSON string, quotes included. Bytes that are not UTF-8 become U+FFFD; control characters are escaped.
 void append_json_string(std::string& json, std::string_view text);
-// Appends the shortest text that reads back as the same number; null for NaN and infinities.
+// Appends the number with at most ten significant digits (whole numbers of up to twelve are exact); null for NaN and infinities.
 void append_json_number(std::string& json, double value);
 
 // At most most_bytes of text, cut between characters and ended by "…" where something was cut.

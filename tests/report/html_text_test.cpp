@@ -49,9 +49,11 @@ TEST(PageText, AnyBytesMakeAReadableJsonString) {
   EXPECT_TRUE(read.ends_with("</script><!--"));
 }
 
-TEST(PageText, NumbersReadBackAndNoNumberIsNull) {
+TEST(PageText, NumbersKeepTenDigitsAndNoNumberIsNull) {
   EXPECT_EQ(number(0.1), "0.1");
-  EXPECT_EQ(number(9.895e14), "989500000000000");
+  EXPECT_EQ(number(9.895e14), "9.895e+14");
+  EXPECT_EQ(number(123456789012.0), "123456789012");
+  EXPECT_EQ(number(1.0 / 3), "0.3333333333");
   EXPECT_EQ(number(std::numeric_limits<double>::quiet_NaN()), "null");
   EXPECT_EQ(number(-std::numeric_limits<double>::infinity()), "null");
 }

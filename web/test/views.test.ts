@@ -13,11 +13,12 @@ const column = (key: string, unit: 'nanoseconds' | 'count' | 'none' = 'nanosecon
 test('shared texts come back into cells, figures and labels', () => {
   const page = parseDocument(JSON.stringify({
     schema: 'stepscope.page/1', meta: {}, verdict: [], strings: ['a long kernel name', 'another'],
-    findings: { sections: [{ key: 's', title: 'S', summary: '', prominence: 1, caveats: [], figures: [{ key: 'f', title: 'F', unit: 'none', value: [1] }], tables: [{ key: 't', title: 'T', columns: [], rows_total: 1, rows: [[[0], 1, null]] }] }], ranks: [] },
+    sections: [{ key: 's', title: 'S', summary: '', prominence: 1, caveats: [], figures: [{ key: 'f', title: 'F', unit: 'none', value: [1] }], tables: [{ key: 't', title: 'T', columns: [], rows_total: 1, rows: [[[0], 1, null]] }] }],
+    findings: { sections: [], ranks: [{ rank: 0, file: '', sections: [0], devices: [] }] },
     timeline: { labels: [[0], 'short'] },
   }));
-  assert.deepEqual(page.findings.sections[0]!.tables[0]!.rows, [['a long kernel name', 1, null]]);
-  assert.equal(page.findings.sections[0]!.figures[0]!.value, 'another');
+  assert.deepEqual(page.findings.ranks[0]!.sections[0]!.tables[0]!.rows, [['a long kernel name', 1, null]]);
+  assert.equal(page.findings.ranks[0]!.sections[0]!.figures[0]!.value, 'another');
   assert.deepEqual(page.timeline.labels, ['a long kernel name', 'short']);
   assert.throws(() => parseDocument('{"schema": "stepscope.page/9"}'), /cannot read/);
 });

@@ -47,16 +47,6 @@ export interface TrackFrame {
 }
 export interface RankSteps { source: string; found_by: string; steps: [number: number, begin: number, end: number, outlier: number][] }
 export interface DeviceSteps { rank: number; device: string; steps: [number: number, begin: number, end: number][] }
-export interface MemoryCurve {
-  rank: number;
-  device_type: number;
-  device: number;
-  relative: boolean;
-  events: number;
-  time: number[];
-  allocated: (number | null)[];
-  reserved: (number | null)[];
-}
 export interface TimelineFrame {
   begin: number;
   end: number;
@@ -74,13 +64,15 @@ export interface TimelineFrame {
   details: string[];
   steps: RankSteps[];
   device_steps: DeviceSteps[];
-  memory: MemoryCurve[];
 }
 export interface PageDocument { schema: string; meta: Meta; verdict: string[]; findings: Findings; timeline: TimelineFrame }
 
+// As it travels: sections in one list that their owners name by number, long texts in another.
+type Packed = PageDocument & { sections: Section[]; strings: string[] };
+
 // Puts shared texts back where a cell names one of them as [n].
 export function parseDocument(text: string): PageDocument {
-  const raw = JSON.parse(text) as PageDocument & { strings: string[] };
+  const raw = JSON.parse(text) as Packed;
   if (raw.schema !== 'stepscope.page/1') throw new Error(`This page cannot read data of schema "${raw.schema}"`);
   const strings = raw.strings;
   const whole = (cells: unknown[]): void => {
@@ -89,18 +81,17 @@ export function parseDocument(text: string): PageDocument {
       if (Array.isArray(cell)) cells[i] = strings[cell[0] as number] ?? '';
     }
   };
-  const sections = (all: Section[]): void => {
-    for (const section of all) {
-      for (const figure of section.figures) {
-        if (Array.isArray(figure.value)) figure.value = strings[(figure.value as unknown as number[])[0]!] ?? '';
-      }
-      for (const table of section.tables) table.rows.forEach(whole);
+  for (const section of raw.sections) {
+    for (const figure of section.figures) {
+      if (Array.isArray(figure.value)) figure.value = strings[(figure.value as unknown as number[])[0]!] ?? '';
     }
-  };
-  sections(raw.findings.sections);
+    for (const table of section.tables) table.rows.forEach(whole);
+  }
+  const taken = (owner: { sections: unknown }): void => { owner.sections = (owner.sections as number[]).map((number) => raw.sections[number]!); };
+  taken(raw.findings);
   for (const rank of raw.findings.ranks) {
-    sections(rank.sections);
-    for (const device of rank.devices) sections(device.sections);
+    taken(rank);
+    rank.devices.forEach(taken);
   }
   whole(raw.timeline.labels);
   return raw;

@@ -8,7 +8,7 @@ import { Pyramid } from './pyramid.ts';
 import { type Rgb, Raster, parseColour, pixel } from './raster.ts';
 import type { Row } from './rows.ts';
 
-export const gutter = 176, mapHeight = 30, rulerHeight = 24, scrollbar = 14;
+export const gutter = 196, mapHeight = 30, rulerHeight = 24, scrollbar = 14;
 export const rowsTop = mapHeight + rulerHeight;
 
 export interface Sight {
@@ -298,7 +298,13 @@ export class TimelineCanvas {
     const height = Math.max(row.height, 12);
     if (row.key) this.drawTwist(14, y + height / 2, row.folded);
     const hidden = row.lanesHidden > 0 ? ` +${row.lanesHidden}` : '';
-    context.fillText(this.fitted(row.title, gutter - 34 - hidden.length * 7, 12) + hidden, 26, y + height / 2 + 0.5);
+    const title = this.fitted(row.title, gutter - 34 - hidden.length * 7, 12);
+    context.fillText(title, 26, y + height / 2 + 0.5);
+    if (hidden) {
+      const right = 26 + context.measureText(title).width;
+      context.fillStyle = this.ink.faint;
+      context.fillText(hidden, right + 2, y + height / 2 + 0.5);
+    }
   }
 
   private drawSteps(row: Row, y: number, sight: Sight): void {

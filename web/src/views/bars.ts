@@ -16,6 +16,6 @@ export function stack(parts: Part[], total: number, label: string, tall = false)
 }
 
 export function legend(parts: Part[], total: number): HTMLElement {
-  return h('div', { class: 'legend' }, parts.map((part) => h('span', { class: 'entry', 'data-part': part.key },
+  return h('div', { class: 'legend' }, parts.filter((part) => part.value > 0).map((part) => h('span', { class: 'entry', 'data-part': part.key },
     h('span', { class: 'swatch', style: { background: `var(--${part.shade})` } }), `${part.title} `, h('b', {}, percent(total > 0 ? part.value / total : 0)), duration(part.value))));
 }

@@ -1,19 +1,36 @@
-// Memory over time, one chart per device that reported it.
+// Memory over time, one chart per device that reported it: from the section's table "series".
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { MemoryCurve, PageDocument } from '../data/document.ts';
+import { columnIndex, type PageDocument, type Table } from '../data/document.ts';
 import { h } from '../dom.ts';
-import { duration, format, grouped, timePoint } from '../format.ts';
+import { duration, format, timePoint, visible } from '../format.ts';
 import { colour, onThemeChange } from '../theme.ts';
 
 const binarySteps = Array.from({ length: 50 }, (_, power) => 2 ** power);
-const deviceTypes: Record<number, string> = { 0: 'CPU', 1: 'GPU' };
 
-export function memoryTitle(curve: MemoryCurve): string {
-  return `${deviceTypes[curve.device_type] ?? `Device type ${curve.device_type}`}${curve.device >= 0 ? ` ${curve.device}` : ''}`;
+interface Curve { device: string; time: number[]; allocated: (number | null)[]; reserved: (number | null)[] }
+
+function curvesOf(table: Table): Curve[] {
+  const [device, time, allocated, reserved] = ['device', 'time_ns', 'allocated_bytes', 'reserved_bytes'].map((key) => columnIndex(table, key)) as [number, number, number, number];
+  if (time < 0 || allocated < 0) return [];
+  const curves = new Map<string, Curve>();
+  const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
+  for (const row of table.rows) {
+    const name = device < 0 ? '' : String(row[device] ?? '');
+    const curve = curves.get(name) ?? { device: name, time: [], allocated: [], reserved: [] };
+    curves.set(name, curve);
+    const at = number(row[time]);
+    if (at === null) continue;
+    curve.time.push(at);
+    curve.allocated.push(number(row[allocated]));
+    curve.reserved.push(reserved < 0 ? null : number(row[reserved]));
+  }
+  return [...curves.values()].filter((curve) => curve.time.length > 1);
 }
 
-export function memoryChart(page: PageDocument, curve: MemoryCurve): HTMLElement {
+export function memoryCharts(page: PageDocument, table: Table): HTMLElement[] { return curvesOf(table).map((curve) => memoryChart(page, curve)); }
+
+function memoryChart(page: PageDocument, curve: Curve): HTMLElement {
   const holder = h('div', { class: 'memory-chart' });
   const begin = page.timeline.begin;
   const times = curve.time.map((time) => time - begin);
@@ -34,7 +51,7 @@ export function memoryChart(page: PageDocument, curve: MemoryCurve): HTMLElement
       ],
       series: [
         { label: 'At', value: (_, value) => (value === null ? '–' : duration(value)) },
-        { label: curve.relative ? 'Change' : 'Allocated', stroke: colour('compute'), width: 1.5, fill: `${colour('compute')}22`, paths: uPlot.paths.stepped!({ align: 1 }), points: { show: false }, value: (_, value) => format(value, 'memory_bytes') },
+        { label: 'Allocated', stroke: colour('compute'), width: 1.5, fill: `${colour('compute')}22`, paths: uPlot.paths.stepped!({ align: 1 }), points: { show: false }, value: (_, value) => format(value, 'memory_bytes') },
         ...(hasReserved ? [{ label: 'Reserved', stroke: colour('communication'), width: 1.25, dash: [4, 3], paths: uPlot.paths.stepped!({ align: 1 }), points: { show: false }, value: (_: uPlot, value: number | null) => format(value, 'memory_bytes') } satisfies uPlot.Series] : []),
       ],
       legend: { live: true },
@@ -43,7 +60,5 @@ export function memoryChart(page: PageDocument, curve: MemoryCurve): HTMLElement
   };
   new ResizeObserver(make).observe(holder);
   onThemeChange(make);
-  const thinned = curve.events > curve.time.length ? ` ${grouped(curve.time.length)} of ${grouped(curve.events)} reports are drawn; peaks are kept.` : '';
-  return h('div', {}, h('h3', { class: 'table-title' }, memoryTitle(curve)), holder,
-    h('p', { class: 'note' }, `${curve.relative ? 'Totals were not reported: the change since the capture began. ' : ''}Drag to zoom, double-click to return.${thinned}`));
+  return h('div', {}, h('h3', { class: 'table-title' }, visible(curve.device)), holder, h('p', { class: 'note' }, 'Peaks are kept where reports were thinned out. Drag to zoom, double-click to return.'));
 }

@@ -88,7 +88,7 @@ export function overview(scope: Scope, links: OverviewLinks): HTMLElement {
   const idleTotal = causes.reduce((sum, part) => sum + part.value, 0);
   if (idle && idleTotal > 0) {
     tiles.push(h('section', { class: 'panel' }, h('header', {}, h('h2', {}, 'Idle, by cause'), h('span', { class: 'note' }, `${duration(idleTotal)} of the capture`), more('idle', 'Why')),
-      stack(causes, idleTotal, 'Idle by cause', true), legend(causes.filter((part) => part.value > 0).sort((a, b) => b.value - a.value), idleTotal), idle.summary ? h('p', { class: 'note spaced' }, idle.summary) : null));
+      stack(causes, idleTotal, 'Idle by cause', true), legend([...causes].sort((a, b) => b.value - a.value), idleTotal), idle.summary ? h('p', { class: 'note spaced' }, idle.summary) : null));
   }
   const kernels = findTable(section(scope, 'kernels'));
   if (kernels && kernels.rows.length > 0) {

@@ -43,7 +43,7 @@ export function roofline(section: Section, gpu: GpuPeaks | undefined): HTMLEleme
   const xs = shown.map((point) => point.intensity), ys = [...shown.map((point) => point.rate), ...ceilings.keys()];
   const ridge = bandwidth && ceilings.size > 0 ? Math.max(...ceilings.keys()) / bandwidth : null;
   const x0 = Math.floor(Math.log10(Math.min(...xs))), x1 = Math.ceil(Math.log10(Math.max(...xs, (ridge ?? 1) * 2)));
-  const y0 = Math.floor(Math.log10(Math.min(...ys))), y1 = Math.log10(Math.max(...ys)) + 0.25;
+  const y0 = Math.floor(Math.log10(Math.min(...ys))), y1 = Math.log10(Math.max(...ys)) + 0.4;
   const x = (value: number): number => left + ((Math.log10(value) - x0) / (x1 - x0 || 1)) * (width - left - right);
   const y = (value: number): number => top + (1 - (Math.log10(value) - y0) / (y1 - y0 || 1)) * (height - top - bottom);
   const chart = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `Roofline of ${shown.length} operators` });
@@ -56,10 +56,11 @@ export function roofline(section: Section, gpu: GpuPeaks | undefined): HTMLEleme
       svg('text', { x: left - 8, y: y(10 ** power) + 4, 'text-anchor': 'end' }, format(10 ** power, 'flops').replace('FLOP', 'FLOP/s')));
   }
   chart.append(svg('text', { x: (left + width - right) / 2, y: height - 4, 'text-anchor': 'middle' }, 'FLOP per byte that must be moved'));
-  for (const [rate, names] of ceilings) {
+  let lastY = -Infinity;
+  for (const [rate, names] of [...ceilings].sort((a, b) => b[0] - a[0])) {
     const from = bandwidth ? Math.max(rate / bandwidth, 10 ** x0) : 10 ** x0;
     chart.append(svg('line', { x1: x(from), x2: width - right, y1: y(rate), y2: y(rate), stroke: 'var(--ink)', 'stroke-width': 1.25 }),
-      svg('text', { class: 'strong', x: width - right, y: y(rate) - 5, 'text-anchor': 'end' }, `${names.join(', ')} ${format(rate, 'flops_per_second')}`));
+      svg('text', { class: 'strong', x: width - right, y: (lastY = y(rate) - 5 < lastY + 14 ? y(rate) + 13 : y(rate) - 5), 'text-anchor': 'end' }, `${names.join(', ')} ${format(rate, 'flops_per_second')}`));
   }
   if (bandwidth) {
     const end = ceilings.size > 0 ? Math.max(...ceilings.keys()) / bandwidth : 10 ** x1;

@@ -33,6 +33,8 @@ export function stepBars(table: Table, width: number, height: number, onStep?: (
   const y = (value: number): number => top + (height - top - bottom) * (1 - value / scale.top);
   const slot = (width - left) / bars.length;
   const barWidth = Math.min(Math.max(slot * 0.78, Math.min(slot, 1)), 56);
+  // Where all are outliers (one step, or two) none is pale.
+  if (bars.every((bar) => bar.outlier)) for (const bar of bars) bar.outlier = false;
   const steady = bars.filter((bar) => !bar.outlier).map((bar) => bar.breakdown.span).sort((a, b) => a - b);
   const median = steady.length > 0 ? steady[Math.floor((steady.length - 1) / 2)]! : null;
   const chart = svg('svg', { class: 'chart', viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': `Device time of ${table.rows.length} steps` });

@@ -6,7 +6,7 @@ import { legend, stack } from './bars.ts';
 import { breakdownOfFigures, idleParts, isOutlier } from './breakdown.ts';
 import { callTree } from './calltree.ts';
 import { binsOf, histogram } from './histogram.ts';
-import { memoryChart } from './memorychart.ts';
+import { memoryCharts } from './memorychart.ts';
 import { shadeOfClass } from './overview.ts';
 import { roofline } from './roofline.ts';
 import { headingOf, sectionPanel, sectionParts } from './section.ts';
@@ -49,7 +49,7 @@ function idleView(scope: Scope): HTMLElement | null {
   if (!idle) return null;
   const causes = idleParts(idle);
   const total = causes.reduce((sum, part) => sum + part.value, 0);
-  const bar = total > 0 ? h('div', { class: 'spaced-bar' }, stack(causes, total, 'Idle by cause', true), legend(causes.filter((part) => part.value > 0), total)) : null;
+  const bar = total > 0 ? h('div', { class: 'spaced-bar' }, stack(causes, total, 'Idle by cause', true), legend(causes, total)) : null;
   return view(sectionPanel(idle, { withoutFigures: causes.map((part) => part.key) }, bar));
 }
 
@@ -109,11 +109,10 @@ function launchesView(scope: Scope): HTMLElement | null {
 
 function memoryView(scope: Scope): HTMLElement | null {
   const found = section(scope, 'memory');
-  const curves = scope.page.timeline.memory.filter((curve) => curve.rank === scope.timelineRank);
-  if (!found && curves.length === 0) return null;
-  const charts = curves.map((curve) => memoryChart(scope.page, curve));
-  if (!found) return view(h('section', { class: 'panel' }, h('h2', {}, 'Memory over time'), charts));
-  return view(h('section', { class: 'panel long', 'data-section': 'memory' }, headingOf(found), charts, sectionParts(found)));
+  if (!found) return null;
+  const series = findTable(found, 'series');
+  const charts = series ? memoryCharts(scope.page, series) : [];
+  return view(h('section', { class: 'panel long', 'data-section': 'memory' }, headingOf(found), charts, sectionParts(found, { withoutTables: charts.length > 0 ? ['series'] : [] })));
 }
 
 const fixed: { view: View; takes: string[] }[] = [
@@ -132,7 +131,7 @@ const elsewhere = ['all', 'verdict', 'health'];   // shown on the overview, and 
 export function viewsOf(scope: Scope): View[] {
   const sections = allSections(scope);
   const has = (key: string): boolean => sections.some((one) => one.key === key);
-  const views = fixed.filter(({ view: one, takes }) => takes.some(has) || (one.key === 'memory' && scope.page.timeline.memory.length > 0)).map(({ view: one }) => one);
+  const views = fixed.filter(({ takes }) => takes.some(has)).map(({ view: one }) => one);
   const taken = new Set([...fixed.flatMap(({ takes }) => takes), ...elsewhere]);
   const rest = sections.filter((one) => !taken.has(one.key)).sort((a, b) => a.prominence - b.prominence);
   for (const one of rest) views.push({ key: `section-${one.key}`, title: one.title, render: (now, actions) => genericView(section(now, one.key), actions) });
