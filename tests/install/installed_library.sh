@@ -11,7 +11,6 @@ for file in bin/stepscope include/stepscope/verbs/stepscope.h include/stepscope/
   [ -f "$work/prefix/$file" ] || { echo "not installed: $file"; exit 1; }
 done
 for header in $(cd "$work/prefix/include/stepscope" && find . -name '*.h'); do  # each stands by itself
-  printf '#include "%s"\n' "${header#./}" >>"$work/all.cpp"
   printf '#include "%s"\n' "${header#./}" | g++ -std=c++23 -fsyntax-only -I "$work/prefix/include/stepscope" -x c++ - || { echo "$header does not compile by itself"; exit 1; }
 done
 if grep -rlE "$source|$build" "$work/prefix/lib" --include='*.cmake'; then
@@ -20,7 +19,7 @@ if grep -rlE "$source|$build" "$work/prefix/lib" --include='*.cmake'; then
 fi
 
 cmake -S "$source/tests/install/consumer" -B "$work/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$work/prefix" >/dev/null
-cmake --build "$work/consumer" >/dev/null
+cmake --build "$work/consumer" >"$work/consumer.log" || { cat "$work/consumer.log"; exit 1; }
 "$work/consumer/consumer" "$trace" | tee "$work/said"
 grep -Eq '^stepscope [0-9.]+: [1-9][0-9]+ slices, 1 ranks$' "$work/said"
 

@@ -20,7 +20,7 @@ int main(int count, char** words) {
   }
   TimelineBuilder builder;
   const RankId rank = builder.add_rank(Rank{});
-  const TrackId track = builder.track(rank, TrackKind::device_stream, "0", "7", builder.device(rank, "0"), 7);
+  const TrackId track = builder.track(rank, TrackKind::stream, "0", "7", builder.device(rank, "0"), 7);
   builder.add_slice(SliceKind::kernel, track, 1000, 250, builder.names().intern("gemm"));
   const Timeline own = builder.finish();
   if (!check(own).empty() || own.slices.size() != 1) return 1;
