@@ -6,6 +6,8 @@
 // Time of a step = its window on the device, idle time included; over all = the sum over steps without first, last and outlying ones, or the window asked
 // about where there are no steps.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -90,7 +92,7 @@ std::vector<StepWindow> steps_asked_about(const Scene& scene) {
 }
 
 std::string percent(double ratio) {
-  return std::to_string(static_cast<int>(100 * ratio + 0.5)) + " %";
+  return fmt::format("{:.{}f} %", 100 * ratio, ratio < 0.0995 ? 1 : 0);
 }
 
 std::vector<Section> answer_mfu(const Scene& scene) {

@@ -139,8 +139,11 @@ class Search {
     if (of_this_rank(operation)) {
       one.name = scene_.timeline.slices.name[operation];
       one.reason = NoWork::no_formula;
-      for (SliceId outer = operation; of_this_rank(outer); outer = around(outer))
-        if (names_[index(scene_.timeline.slices.name[outer])].cost != nullptr) one.reason = NoWork::no_arguments;
+      for (SliceId outer = operation; of_this_rank(outer); outer = around(outer)) {
+        if (names_[index(scene_.timeline.slices.name[outer])].cost == nullptr) continue;
+        if (known_work(outer) == none) one.reason = NoWork::no_arguments;
+        break;
+      }
     }
     Uncovered& sum = uncovered_.try_emplace(static_cast<std::uint64_t>(one.name) << 2 | static_cast<std::uint64_t>(one.reason), one).first->second;
     sum.device_time += duration;

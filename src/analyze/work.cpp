@@ -4,6 +4,8 @@
 // and bytes over device time. Bound = Σ over calls of max(FLOPs / rate, bytes / bandwidth); efficiency = bound / device time.
 // Bytes assume that each tensor crosses the memory once: what stays in a cache can beat the bound.
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
@@ -145,7 +147,7 @@ Table categories_table(const std::vector<Row>& rows, Nanoseconds compute_time) {
 }
 
 Table uncovered_table(const Scene& scene, const OperatorWork& work) {
-  constexpr std::string_view reasons[] = {"no operator is known to have launched it", "no formula", "arguments not recorded"};
+  constexpr std::string_view reasons[] = {"launched by no known operator", "no formula", "arguments not recorded"};
   Table table{.key = "without_formula",
               .title = "Compute time without a formula",
               .columns = {{"name", "Operator"},
@@ -165,7 +167,8 @@ Table uncovered_table(const Scene& scene, const OperatorWork& work) {
 }
 
 std::string percent(double part, double all) {
-  return all <= 0 ? "0 %" : std::to_string(static_cast<int>(100 * part / all + 0.5)) + " %";
+  const double ratio = all <= 0 ? 0 : 100 * part / all;
+  return fmt::format("{:.{}f} %", ratio, ratio < 9.95 ? 1 : 0);
 }
 
 std::string summary_of(const std::vector<Row>& rows, const OperatorWork& work, const Sums& all) {

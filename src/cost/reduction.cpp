@@ -25,11 +25,23 @@ struct Rule {
 using enum Result;
 constexpr Rule rules[] = {
     // name                    element result what  dims type
-    {"aten::sum", 1, 0, values, 1, 3, true},        {"aten::nansum", 1, 0, values, 1, 3, true},     {"prims::sum", 1, 0, values, 1, none, true},
-    {"aten::mean", 1, 1, values, 1, 3, false},      {"aten::prod", 1, 0, values, 1, 3, true},       {"aten::max", 1, 0, both, 1, none, false},
-    {"aten::min", 1, 0, both, 1, none, false},      {"aten::amax", 1, 0, values, 1, none, false},   {"aten::amin", 1, 0, values, 1, none, false},
-    {"aten::argmax", 1, 0, places, 1, none, false}, {"aten::argmin", 1, 0, places, 1, none, false}, {"aten::logsumexp", 4, 2, values, 1, none, false},
-    {"aten::var", 4, 1, values, 1, none, false},    {"aten::std", 4, 2, values, 1, none, false},    {"aten::linalg_vector_norm", 2, 1, values, 2, 4, false},
+    {"aten::sum", 1, 0, values, 1, 3, true},
+    {"aten::nansum", 1, 0, values, 1, 3, true},
+    {"prims::sum", 1, 0, values, 1, none, true},
+    {"aten::mean", 1, 1, values, 1, 3, false},
+    {"aten::prod", 1, 0, values, 1, 3, true},
+    {"aten::max", 1, 0, both, 1, none, false},
+    {"aten::min", 1, 0, both, 1, none, false},
+    {"aten::amax", 1, 0, values, 1, none, false},
+    {"aten::amin", 1, 0, values, 1, none, false},
+    {"aten::argmax", 1, 0, places, 1, none, false},
+    {"aten::argmin", 1, 0, places, 1, none, false},
+    {"aten::all", 1, 0, values, 1, none, false},
+    {"aten::any", 1, 0, values, 1, none, false},
+    {"aten::logsumexp", 4, 2, values, 1, none, false},
+    {"aten::var", 4, 1, values, 1, none, false},
+    {"aten::std", 4, 2, values, 1, none, false},
+    {"aten::linalg_vector_norm", 2, 1, values, 2, 4, false},
     {"aten::norm", 2, 1, values, 2, 4, false},
 };
 constexpr std::string_view running[] = {"aten::cumsum"};
@@ -93,7 +105,8 @@ std::optional<Work> work(const OperatorCall& call) {
   const std::optional<double> results = result_count(call, *rule, input->shape);
   if (!results) return std::nullopt;
   const DataType given = rule->type == none ? DataType::unknown : type_argument(call, rule->type);
-  const DataType output = given != DataType::unknown ? given : whole && rule->integers_become_int64 ? DataType::int64 : input->type;
+  DataType output = given != DataType::unknown ? given : whole && rule->integers_become_int64 ? DataType::int64 : input->type;
+  if (call.name == "aten::all" || call.name == "aten::any") output = DataType::boolean;
   const bool has_dimension = rule->dimensions < call.arguments.size() && !call.arguments[rule->dimensions].concrete.empty();
   ByteSum bytes;
   bytes.add(input);

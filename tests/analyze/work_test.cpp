@@ -118,7 +118,7 @@ TEST_F(WorkTest, AWrapperIsNotCountedForAHelperOfItsParts) {
   const std::string attention = recorded_detail("[[1,2,8,16],[1,2,8,16],[1,2,8,16],[],[],[],[],[]]",
                                                 R"(["float","float","float","","Scalar","Scalar","","Scalar"])", R"(["","","","","0.","True","","False"])");
   operation("aten::scaled_dot_product_attention", 0, 90, attention);
-  operation("aten::fill_", 5, 5);
+  operation("aten::ones_like", 5, 5);
   kernel("fill", 6, 100, 2);
   operation("aten::bmm", 20, 20, recorded_detail("[[2,8,16],[2,16,8]]", R"(["float","float"])"));
   kernel("gemm", 25, 110, 4);
@@ -127,8 +127,8 @@ TEST_F(WorkTest, AWrapperIsNotCountedForAHelperOfItsParts) {
   ASSERT_EQ(rows.rows.size(), 1u);
   EXPECT_EQ(real_of(cell(rows, "aten::bmm", "flops")), 2 * 2 * 8 * 8 * 16);
   const Table& without = *work.table("without_formula");
-  EXPECT_EQ(whole_of(cell(without, "aten::fill_", "device_ns")), 2'000);
-  EXPECT_EQ(text_of(cell(without, "aten::fill_", "reason")), "arguments not recorded");
+  EXPECT_EQ(whole_of(cell(without, "aten::ones_like", "device_ns")), 2'000);
+  EXPECT_EQ(text_of(cell(without, "aten::ones_like", "reason")), "no formula");
 }
 
 TEST_F(WorkTest, BiasAddedBesideAConvolutionIsARowOfItsOwn) {

@@ -92,6 +92,15 @@ TEST(ReductionCost, ToFewerElements) {
   EXPECT_FALSE(work_of("aten::sum", "[[5,128],[],[],[]]", R"(["float","ScalarList","Scalar",""])")) << "over which dimension is not recorded";
 }
 
+TEST(ReductionCost, AllAndAnyAreBoolean) {
+  EXPECT_WORK(work_of("aten::all", "[[1,141]]", R"(["float"])"), 141, 141 * 4 + 1);
+}
+
+TEST(FillCost, WritesTheTensor) {
+  EXPECT_WORK(work_of("aten::fill_", "[[5,128],[]]", R"(["float","Scalar"])"), 0, 2560);
+  EXPECT_WORK(work_of("aten::zero_", "[[5,128]]", R"(["c10::Half"])"), 0, 1280);
+}
+
 TEST(PoolingCost, MaxPool) {
   // (input, kernel, stride, padding, dilation, ceil): (8 + 2 - 3)/2 + 1 = 4: 2·16 outputs of 9 values
   EXPECT_WORK(work_of("aten::max_pool2d_with_indices", "[[1,2,8,8],[],[],[],[],[]]",
