@@ -202,7 +202,7 @@ Table sums_table(std::string_view key, std::string_view title, std::string_view 
                           {"device_ns", "Device", Unit::nanoseconds},
                           {"share", "Share", Unit::ratio}},
               .rows = {}};
-  std::erase_if(rows, [](const auto& row) { return row.second.calls == 0 && row.second.slices == 0; });
+  std::erase_if(rows, [](const auto& row) { return row.second.calls == 0 && row.second.slices == 0 && row.second.cpu_own == 0; });
   if (sorted)
     std::ranges::stable_sort(rows, [](const auto& a, const auto& b) {
       return std::pair(-a.second.device_own, -a.second.cpu_own) < std::pair(-b.second.device_own, -b.second.cpu_own);

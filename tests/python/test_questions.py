@@ -3,6 +3,7 @@
 The reading below is independent of the program: naive nesting in integer nanoseconds, written from the definitions. It knows well-formed traces only.
 """
 import collections
+import csv
 import decimal
 import gzip
 import json
@@ -251,6 +252,24 @@ class Questions(unittest.TestCase):
         self.assertEqual(len(got), len(peaks))
         # Records need not be in order of time: the level before the first one is one the reading above may add.
         self.assertEqual(got, sorted(peaks.values()))
+
+    def test_collectives_agree_with_tracelens(self):
+        """TraceLens's table of the linked collectives of one rank: the same calls, bytes and durations in ours."""
+        table = TRACES.parent / "tracelens" / "tl_mi300_resnet_act_ckpt" / "coll_analysis.csv"
+        run = subprocess.run([PROGRAM, "analyze", TRACES / "tl_mi300_resnet_act_ckpt", "--format", "json", "--quiet"], capture_output=True, check=True)
+        (device,) = json.loads(run.stdout)["ranks"][0]["devices"]
+        ours = sorted((row["count"], row["bytes"], row["total_ns"], row["min_ns"], row["max_ns"], row["group_size"], row["group_ranks"])
+                      for row in device["collectives"]["by_kind"] if row["function"] != "unknown")
+        sizes = {"BFloat16": 2, "Long": 8}
+        theirs = []
+        with open(table, newline="") as stream:
+            for row in csv.DictReader(stream):
+                count = int(row["operation_count"])
+                us = lambda column: ns(row[column])
+                # Sums of their doubles carry the rounding of the last binary digit.
+                theirs.append((count, count * int(float(row["In msg nelems"])) * sizes[row["dtype"]], round(float(row["dur_sum"]) * 1000), us("dur_min"), us("dur_max"),
+                               int(float(row["Group size"])), row["Process Group Ranks"]))
+        self.assertEqual(ours, sorted(theirs))
 
 
 if __name__ == "__main__":
