@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "read/kineto_event.h"
+#include "read/kineto_events.h"
 #include "read/kineto_header.h"
 #include "read/kineto_mend.h"
 #include "read/kineto_merge.h"
@@ -17,7 +17,7 @@ namespace stepscope {
 
 namespace {
 
-constexpr std::size_t block_bytes = 1u << 20;
+constexpr std::size_t block_bytes = 256u << 10;
 constexpr std::size_t longest_value = 64u << 20;  // a longer event or header value counts as damaged
 
 class KinetoFile {
@@ -70,11 +70,13 @@ class KinetoFile {
 
   // A block is merged whenever the window moves on, so that neither grows with the file.
   bool extend() {
-    if (block_.events != 0) {
-      merger_.merge(block_, vocabulary_);
-      block_.clear();
-    }
+    merge();
     return window_.extend();
+  }
+
+  void merge() {
+    merger_.merge(events_.block(), events_.vocabulary());
+    events_.block().clear();
   }
 
   void ends_early() {
@@ -165,57 +167,36 @@ class KinetoFile {
     events_seen_ = true;
     bool separated = true;
     for (;;) {
-      if (at_space_end()) {
-        if (form == Form::object) return ends_early();
-        builder_.health().notes.add("array_without_end", 1, fmt::format("byte {}", here()),
-                                    "The list of events has no closing bracket, which the format allows.");
-        ended_ = true;
-        return;
-      }
-      switch (*window_.begin()) {
-        case ',':
-          step();
+      const char* at = window_.begin();
+      const KinetoEventReader::Stop stop = events_.read(at, window_.end(), here(), separated);
+      window_.leave(at);
+      switch (stop) {
+        case KinetoEventReader::Stop::more:
+          if (window_.size() > longest_value) {
+            if (!pass_over_event()) return;
+            separated = true;
+          } else if (!extend()) {
+            return end_of_text(form);
+          }
+          break;
+        case KinetoEventReader::Stop::damaged:
+          if (!pass_over_event()) return;
           separated = true;
           break;
-        case ']':
-          return step();
-        case '{':
-          if (!separated) repairs_.add(Repair::missing_comma, here());
-          separated = false;
-          if (!read_event()) return;
-          break;
-        default:
-          separated = false;
+        case KinetoEventReader::Stop::other:
+          if (*at == ']') return step();
           if (!read_other_element()) return;
+          separated = true;
+          break;
       }
     }
   }
 
-  // False at the end of the file.
-  bool read_event() {
-    for (;;) {
-      const std::uint64_t offset = here();
-      const char* at = window_.begin();
-      event_repairs_.clear();
-      Lex found = parser_.parse(at, window_.end(), offset, event_repairs_);
-      if (found == Lex::bad) {
-        event_repairs_.clear();
-        at = window_.begin();
-        found = mend_event(at, window_.end(), offset, mended_, event_repairs_);
-        if (found == Lex::ok) {
-          const char* mended_at = mended_.data();
-          found = parser_.parse(mended_at, mended_.data() + mended_.size(), offset, event_repairs_) == Lex::ok ? Lex::ok : Lex::bad;
-        }
-      }
-      if (found == Lex::ok) {
-        add_event(parser_.event(), offset, vocabulary_, block_);
-        block_.repairs.add(event_repairs_);
-        window_.leave(at);
-        return true;
-      }
-      if (found == Lex::bad || window_.size() > longest_value) return pass_over_event(Repair::damaged_event);
-      if (!extend()) return ends_early(), false;
-    }
+  // The text ends between two events, or inside one.
+  void end_of_text(Form form) {
+    if (form == Form::object || window_.size() != 0) return ends_early();
+    builder_.health().notes.add("array_without_end", 1, fmt::format("byte {}", here()), "The list of events has no closing bracket, which the format allows.");
+    ended_ = true;
   }
 
   bool read_other_element() {
@@ -223,15 +204,15 @@ class KinetoFile {
     JsonValue value;
     const Lex found = value_here(at, value);
     if (found == Lex::more) return ends_early(), false;
-    if (found == Lex::bad) return pass_over_event(Repair::damaged_event);
+    if (found == Lex::bad) return pass_over_event();
     repairs_.add(Repair::not_an_event, here());
     window_.leave(at);
     return true;
   }
 
   // Goes on at the next event. False where there is none.
-  bool pass_over_event(Repair repair) {
-    repairs_.add(repair, here());
+  bool pass_over_event() {
+    repairs_.add(Repair::damaged_event, here());
     char before = 'x';
     step();
     for (;;) {
@@ -246,7 +227,7 @@ class KinetoFile {
   }
 
   void finish() {
-    if (block_.events != 0) merger_.merge(block_, vocabulary_);
+    merge();
     HealthList& notes = builder_.health().notes;
     if (!window_.failure().empty()) notes.add("read_failure", 1, fmt::format("byte {}", window_.offset(window_.end())), window_.failure());
     if (const std::string damage = source_.damage(); !damage.empty())
@@ -264,12 +245,9 @@ class KinetoFile {
   TimelineBuilder& builder_;
   const RankId rank_;
   KinetoHeader header_;
-  KinetoEventParser parser_;
-  std::string mended_;
-  KinetoVocabulary vocabulary_;
-  KinetoBlock block_;
+  KinetoEventReader events_;
   KinetoMerger merger_;
-  Repairs repairs_, event_repairs_;
+  Repairs repairs_;
   bool events_seen_ = false;
   bool ended_ = false;  // nothing of the document is left to read
 };

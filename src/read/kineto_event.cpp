@@ -66,7 +66,8 @@ static_assert(is_sorted_by_key(members));
 
 enum class Argument : std::uint8_t {
   detail,
-  left_out,
+  left_out,          // the same in events that are alike
+  left_out_varying,  // different in each
   left_out_if_empty,
   left_out_if_true,
   bytes,
@@ -84,18 +85,18 @@ enum class Argument : std::uint8_t {
 };
 constexpr Entry<Argument> slice_arguments[] = {
     {"Call stack", Argument::left_out_if_empty},
-    {"Ev Idx", Argument::left_out},
+    {"Ev Idx", Argument::left_out_varying},
     {"External Id", Argument::external},
     {"External id", Argument::external},
     {"Fwd thread id", Argument::forward_thread},
     {"Module Hierarchy", Argument::left_out_if_empty},
-    {"Profiler Event Index", Argument::left_out},
+    {"Profiler Event Index", Argument::left_out_varying},
     {"Python id", Argument::python_id},
     {"Python module id", Argument::python_module},
     {"Python parent id", Argument::python_parent},
-    {"Record function id", Argument::left_out},
+    {"Record function id", Argument::left_out_varying},
     {"Sequence number", Argument::sequence},
-    {"Trace iteration", Argument::left_out},
+    {"Trace iteration", Argument::left_out_varying},
     {"Trace name", Argument::left_out},
     {"bytes", Argument::bytes},
     {"cbid", Argument::left_out},
@@ -103,18 +104,18 @@ constexpr Entry<Argument> slice_arguments[] = {
     {"context", Argument::left_out},
     {"correlation", Argument::correlation},
     {"device", Argument::device},
-    {"dst", Argument::left_out},
+    {"dst", Argument::left_out_varying},
     {"external id", Argument::external},
     {"finished", Argument::left_out_if_true},
-    {"k_work_ptr", Argument::left_out},
-    {"memory bandwidth (GB/s)", Argument::left_out},
-    {"packet_ptr", Argument::left_out},
-    {"ptr", Argument::left_out},
+    {"k_work_ptr", Argument::left_out_varying},
+    {"memory bandwidth (GB/s)", Argument::left_out_varying},
+    {"packet_ptr", Argument::left_out_varying},
+    {"ptr", Argument::left_out_varying},
     {"queued", Argument::left_out},
-    {"sqid", Argument::left_out},
-    {"src", Argument::left_out},
+    {"sqid", Argument::left_out_varying},
+    {"src", Argument::left_out_varying},
     {"stream", Argument::stream},
-    {"wait_on_cuda_event_id", Argument::left_out},
+    {"wait_on_cuda_event_id", Argument::left_out_varying},
     {"wait_on_cuda_event_record_corr_id", Argument::wait_on_record},
     {"wait_on_stream", Argument::wait_on_stream},
 };
@@ -185,6 +186,10 @@ KinetoCategory kineto_category(std::string_view category) {
   return look_up(categories, category, KinetoCategory::other);
 }
 
+void KinetoEventParser::add_field(KinetoField field, const JsonValue& value) {
+  if (value.type == JsonValue::Type::number) fields_.push_back({field, value.text});
+}
+
 std::string_view KinetoEventParser::decoded(const JsonValue& value, std::string& scratch) {
   if (value.type != JsonValue::Type::string) return value.text;
   if (!value.escaped) return value.inside();
@@ -198,6 +203,7 @@ Lex KinetoEventParser::parse(const char*& at, const char* end, std::uint64_t off
   event_ = KinetoEvent{};
   event_.series = std::move(series);
   event_.series.clear();
+  fields_.clear();
 
   // The members' values first; what the arguments mean depends on ph and cat, which may come after them.
   JsonValue values[static_cast<std::size_t>(Member::time) + 1];
@@ -240,7 +246,11 @@ Lex KinetoEventParser::parse(const char*& at, const char* end, std::uint64_t off
     const std::string_view phase = decoded(*value, name_);
     if (phase.size() == 1) event_.phase = phase[0];
   }
-  if (const JsonValue* value = value_of(Member::category)) event_.category = kineto_category(decoded(*value, category_));
+  category_text_ = {};
+  if (const JsonValue* value = value_of(Member::category)) {
+    event_.category = kineto_category(decoded(*value, category_));
+    if (value->type == JsonValue::Type::string) category_text_ = value->inside();
+  }
   if (const JsonValue* value = value_of(Member::name)) event_.name = decoded(*value, name_);
   if (const JsonValue* value = value_of(Member::process)) event_.pid = decoded(*value, pid_);
   if (const JsonValue* value = value_of(Member::thread)) event_.tid = decoded(*value, tid_);
@@ -249,6 +259,8 @@ Lex KinetoEventParser::parse(const char*& at, const char* end, std::uint64_t off
   if (const JsonValue* value = value_of(Member::id); value != nullptr && !take(*value, event_.id, parse_uint64, offset, repairs))
     event_.id = hash_bytes(decoded(*value, label_));
 
+  for (const auto& [member, field] : {std::pair{Member::time, KinetoField::time}, {Member::duration, KinetoField::duration}, {Member::id, KinetoField::id}})
+    if (const JsonValue* value = value_of(member)) add_field(field, *value);
   const JsonValue* arguments = value_of(Member::arguments);
   if (arguments != nullptr && arguments->type == JsonValue::Type::object) {
     switch (event_.phase) {
@@ -272,6 +284,7 @@ Lex KinetoEventParser::parse(const char*& at, const char* end, std::uint64_t off
         break;
     }
   }
+  std::ranges::sort(fields_, {}, [](const KinetoFieldText& field) { return field.text.data(); });
   at = p;
   return Lex::ok;
 }
@@ -300,44 +313,57 @@ void KinetoEventParser::read_slice_arguments(std::string_view arguments, std::ui
       case Argument::left_out_if_true:
         argument = value.text == "true" ? Argument::left_out : Argument::detail;
         break;
+      case Argument::left_out_varying:
+        add_field(KinetoField::left_out_number, value);
+        if (value.type == JsonValue::Type::string && !value.escaped) fields_.push_back({KinetoField::left_out_text, value.inside()});
+        break;
       case Argument::bytes:
         // The size of a copy is a fact; what a launching call says of it (HIP) stays with the call.
         if (event_.category == KinetoCategory::copy || event_.category == KinetoCategory::fill) {
           event_.has_bytes = take(value, event_.bytes, parse_int64, offset, repairs);
+          add_field(KinetoField::bytes, value);
         } else {
           argument = Argument::detail;
         }
         break;
       case Argument::correlation:
         take(value, event_.correlation, parse_uint64, offset, repairs);
+        add_field(KinetoField::correlation, value);
         break;
       case Argument::device:
         if (!null) event_.device = decoded(value, device_);
         break;
       case Argument::external:
         take(value, event_.external, parse_uint64, offset, repairs);
+        add_field(KinetoField::external, value);
         break;
       case Argument::forward_thread:
         take(value, event_.forward_thread, parse_uint64, offset, repairs);
+        add_field(KinetoField::forward_thread, value);
         break;
       case Argument::python_id:
         take_uint32(value, event_.python_id, offset, repairs);
         event_.has_python_id = true;
+        add_field(KinetoField::python_id, value);
         break;
       case Argument::python_module:
         take_uint32(value, event_.python_module, offset, repairs);
+        add_field(KinetoField::python_module, value);
         break;
       case Argument::python_parent:
         take_uint32(value, event_.python_parent, offset, repairs);
+        add_field(KinetoField::python_parent, value);
         break;
       case Argument::sequence:
         event_.has_sequence = take(value, event_.sequence, parse_int64, offset, repairs);
+        add_field(KinetoField::sequence, value);
         break;
       case Argument::stream:
         event_.has_stream = take_stream(value, event_.stream, offset, repairs);
         break;
       case Argument::wait_on_record:
         take(value, event_.wait_on_record_correlation, parse_uint64, offset, repairs);
+        add_field(KinetoField::wait_on_record, value);
         break;
       case Argument::wait_on_stream:
         take_stream(value, event_.wait_on_stream, offset, repairs);
@@ -380,9 +406,11 @@ void KinetoEventParser::read_instant_arguments(std::string_view arguments, std::
     switch (look_up(memory_members, key, MemoryMember::unused)) {
       case MemoryMember::address:
         take(value, event_.address, parse_uint64, offset, repairs);
+        add_field(KinetoField::address, value);
         break;
       case MemoryMember::bytes:
         event_.is_memory = take(value, event_.bytes, parse_int64, offset, repairs);
+        add_field(KinetoField::bytes, value);
         break;
       case MemoryMember::device_number:
         take_int32(value, event_.device_number, offset, repairs);
@@ -392,11 +420,14 @@ void KinetoEventParser::read_instant_arguments(std::string_view arguments, std::
         break;
       case MemoryMember::total_allocated:
         take(value, event_.total_allocated, parse_int64, offset, repairs);
+        add_field(KinetoField::total_allocated, value);
         break;
       case MemoryMember::total_reserved:
         take(value, event_.total_reserved, parse_int64, offset, repairs);
+        add_field(KinetoField::total_reserved, value);
         break;
       case MemoryMember::unused:
+        add_field(KinetoField::left_out_number, value);
         break;
     }
   }

@@ -80,6 +80,32 @@ struct KinetoEvent {
   std::vector<std::pair<std::string_view, double>> series;
 };
 
+// A stretch of an event's text that differs from one event to the next like it: a number, mostly.
+enum class KinetoField : std::uint8_t {
+  time,
+  duration,
+  id,
+  correlation,
+  external,
+  sequence,
+  forward_thread,
+  python_id,
+  python_parent,
+  python_module,
+  bytes,
+  wait_on_record,
+  address,
+  total_allocated,
+  total_reserved,
+  left_out_number,
+  left_out_text,  // a string
+};
+inline constexpr std::size_t kineto_field_count = 17;
+struct KinetoFieldText {
+  KinetoField field;
+  std::string_view text;  // as written, without the quotes of a string
+};
+
 // Reads events one after the other; what an event's views point to lives until the next one is read, and as long as its text.
 class KinetoEventParser {
  public:
@@ -87,8 +113,12 @@ class KinetoEventParser {
   // offset: of `at` in the content, for the places of repairs.
   Lex parse(const char*& at, const char* end, std::uint64_t offset, Repairs& repairs);
   const KinetoEvent& event() const { return event_; }
+  std::string_view category_text() const { return category_text_; }  // where the event's text names its category; empty where it does not
+  // Of the event: its fields in the order of the text, where all of them are written the plain way (no quoted numbers).
+  const std::vector<KinetoFieldText>& fields() const { return fields_; }
 
  private:
+  void add_field(KinetoField field, const JsonValue& value);
   std::string_view decoded(const JsonValue& value, std::string& scratch);
   void read_slice_arguments(std::string_view arguments, std::uint64_t offset, Repairs& repairs);
   void read_instant_arguments(std::string_view arguments, std::uint64_t offset, Repairs& repairs);
@@ -98,6 +128,8 @@ class KinetoEventParser {
 
   KinetoEvent event_;
   std::string name_, pid_, tid_, category_, device_, label_, detail_, number_;
+  std::string_view category_text_;
+  std::vector<KinetoFieldText> fields_;
   std::vector<std::pair<const char*, const char*>> kept_;  // stretches of adjacent kept members
 };
 

@@ -10,9 +10,9 @@ namespace {
 constexpr std::uint32_t not_met = 0xFFFF'FFFFu;
 
 template <class T>
-void append(Column<T>& to, const Column<T>& from) {
-  T* target = to.append_uninitialised(from.size());
-  if (!from.empty()) std::copy_n(from.data(), from.size(), target);
+void append(Column<T>& to, const Column<T>& from, std::size_t count) {
+  T* target = to.append_uninitialised(count);
+  if (count != 0) std::copy_n(from.data(), count, target);
 }
 
 template <class Fact>
@@ -30,6 +30,15 @@ std::string_view trimmed(std::string_view text) {
 }
 
 }  // namespace
+
+KinetoMerger::KinetoMerger(TimelineBuilder& builder, RankId rank)
+    : builder_(builder),
+      rank_(rank),
+      first_row_(builder.slice_count()),
+      first_flow_(builder.unfinished().flows.size()),
+      first_memory_(builder.unfinished().memory.size()),
+      first_counter_(builder.unfinished().counters.size()),
+      first_instant_(builder.unfinished().instants.size()) {}
 
 NameId KinetoMerger::name(NameId local, KinetoVocabulary& vocabulary) {
   NameId& merged = vocabulary.merged_names[index(local)];
@@ -55,47 +64,50 @@ std::uint32_t KinetoMerger::track(std::uint32_t local, KinetoVocabulary& vocabul
   return merged;
 }
 
-NameId KinetoMerger::thread_key(NameId process, NameId thread, const KinetoVocabulary& vocabulary) {
-  std::string key(vocabulary.names[process]);
-  key += '\0';
-  key += vocabulary.names[thread];
-  return thread_keys_.intern(key);
+NameId KinetoMerger::thread(NameId process, NameId thread, const KinetoVocabulary& vocabulary) {
+  return threads_.intern(std::string(vocabulary.names[process]).append(1, '\0').append(vocabulary.names[thread]));
+}
+
+NameId KinetoMerger::thread(TrackId local, KinetoVocabulary& vocabulary) {
+  NameId& merged = vocabulary.merged_threads[index(local)];
+  if (merged == no_id<NameId>) {
+    const KinetoTrack& track = vocabulary.tracks[static_cast<std::uint32_t>(local)];
+    merged = thread(track.process, track.thread, vocabulary);
+  }
+  return merged;
+}
+
+NameId KinetoMerger::thread_of(const KinetoTrack& merged) {
+  return threads_.intern(std::string(builder_.names()[merged.process]).append(1, '\0').append(builder_.names()[merged.thread]));
 }
 
 void KinetoMerger::merge(const KinetoBlock& block, KinetoVocabulary& vocabulary) {
-  Timeline& to = builder_.unfinished();
-  if (!started_) {
-    started_ = true;
-    first_flow_ = to.flows.size();
-    first_memory_ = to.memory.size();
-    first_counter_ = to.counters.size();
-    first_instant_ = to.instants.size();
-  }
   vocabulary.merged_names.resize(vocabulary.names.size(), no_id<NameId>);
   vocabulary.merged_details.resize(vocabulary.details.size(), no_id<NameId>);
   vocabulary.merged_tracks.resize(vocabulary.tracks.size(), not_met);
+  vocabulary.merged_threads.resize(vocabulary.tracks.size(), no_id<NameId>);
 
   events_ += block.events;
   launch_arrows_ += block.launch_arrows;
   unread_events_ += block.unread_events;
   repairs_.add(block.repairs);
   for (const KinetoBlock::ThreadMetadata& row : block.metadata) {
-    Label& label = labels_[thread_key(row.process, row.thread, vocabulary)];
+    Label& label = labels_[thread(row.process, row.thread, vocabulary)];
     if (row.is_label) {
       label.text = trimmed(vocabulary.names[row.label]);
-      label.has_text = true;
     } else {
       label.sort_index = row.sort_index;
-      label.has_sort_index = true;
     }
   }
+  merge_others(block, vocabulary);
 
   const std::size_t first_row = builder_.slice_count();
-  if (first_row + block.start.size() >= std::numeric_limits<std::uint32_t>::max()) {
-    repairs_.add(Repair::too_many_slices, 0, block.start.size());
+  if (first_row + block.slices.count >= std::numeric_limits<std::uint32_t>::max()) {
+    repairs_.add(Repair::too_many_slices, 0, block.slices.count);
     return;
   }
   merge_slices(block, vocabulary);
+  Timeline& to = builder_.unfinished();
   append_facts(to.sequences, block.sequences, first_row);
   append_facts(to.python, block.python, first_row);
   append_facts(to.transfers, block.transfers, first_row);
@@ -104,43 +116,45 @@ void KinetoMerger::merge(const KinetoBlock& block, KinetoVocabulary& vocabulary)
   for (const KinetoBlock::ZeroRow& zero : block.zero_rows) zero_rows_.push_back({row_here(zero.row), zero.offset});
   for (const std::uint32_t row : block.unfinished_rows) unfinished_rows_.push_back(row_here(row));
   merge_marks(block, first_row, vocabulary);
+}
 
-  const auto on_track = [&](auto row, bool thread_row) {
-    const std::uint32_t merged = track(static_cast<std::uint32_t>(row.track), vocabulary);
-    uses_[merged].has_thread_rows |= thread_row;
-    row.track = TrackId{merged};
+void KinetoMerger::merge_others(const KinetoBlock& block, KinetoVocabulary& vocabulary) {
+  Timeline& to = builder_.unfinished();
+  const auto on_thread = [&](auto row) {
+    row.track = TrackId{static_cast<std::uint32_t>(thread(row.track, vocabulary))};
     return row;
   };
-  for (const FlowEnd& flow : block.flows) to.flows.push_back(on_track(flow, false));
-  for (const MemoryEvent& event : block.memory) to.memory.push_back(on_track(event, true));
+  for (const FlowEnd& flow : block.flows) to.flows.push_back(on_thread(flow));
+  for (const MemoryEvent& event : block.memory) to.memory.push_back(on_thread(event));
   for (CounterSample sample : block.counters) {
-    sample.name = name(sample.name, vocabulary);
-    to.counters.push_back(on_track(sample, false));
+    sample.name = other_names_.intern(vocabulary.names[sample.name]);
+    to.counters.push_back(on_thread(sample));
   }
   for (Instant instant : block.instants) {
-    instant.name = name(instant.name, vocabulary);
-    instant.detail = detail(instant.detail, vocabulary);
-    to.instants.push_back(on_track(instant, false));
+    instant.name = other_names_.intern(vocabulary.names[instant.name]);
+    instant.detail = other_details_.intern(vocabulary.details[instant.detail]);
+    to.instants.push_back(on_thread(instant));
   }
 }
 
 void KinetoMerger::merge_slices(const KinetoBlock& block, KinetoVocabulary& vocabulary) {
   SliceColumns& to = builder_.slices();
-  append(to.start, block.start);
-  append(to.duration, block.duration);
-  append(to.kind, block.kind);
-  append(to.correlation, block.correlation);
-  append(to.external, block.external);
-  const std::size_t count = block.start.size();
+  const KinetoSlices& from = block.slices;
+  const std::size_t count = from.count;
+  append(to.start, from.start, count);
+  append(to.duration, from.duration, count);
+  append(to.kind, from.kind, count);
+  append(to.correlation, from.correlation, count);
+  append(to.external, from.external, count);
   NameId* names = to.name.append_uninitialised(count);
   NameId* details = to.detail.append_uninitialised(count);
   TrackId* tracks = to.track.append_uninitialised(count);
   for (std::size_t row = 0; row < count; ++row) {
-    names[row] = name(block.name[row], vocabulary);
-    details[row] = detail(block.detail[row], vocabulary);
-    const std::uint32_t merged = track(block.track[row], vocabulary);
+    names[row] = name(from.name[row], vocabulary);
+    details[row] = detail(from.detail[row], vocabulary);
+    const std::uint32_t merged = track(from.track[row], vocabulary);
     tracks[row] = TrackId{merged};
-    const SliceKind kind = block.kind[row];
+    const SliceKind kind = from.kind[row];
     TrackUse& use = uses_[merged];
     use.has_device_slices |= is_device_activity(kind);
     use.has_calls |= is_api_call(kind);
@@ -151,7 +165,7 @@ void KinetoMerger::merge_slices(const KinetoBlock& block, KinetoVocabulary& voca
 void KinetoMerger::merge_marks(const KinetoBlock& block, std::size_t first_row, const KinetoVocabulary& vocabulary) {
   SliceColumns& slices = builder_.slices();
   for (const KinetoBlock::Mark& mark : block.marks) {
-    std::vector<OpenBegin>& stack = open_[thread_key(mark.process, mark.thread, vocabulary)];
+    std::vector<OpenBegin>& stack = open_[thread(mark.process, mark.thread, vocabulary)];
     if (mark.begins) {
       stack.push_back({static_cast<std::uint32_t>(mark.row + first_row), mark.offset});
       continue;
@@ -164,7 +178,7 @@ void KinetoMerger::merge_marks(const KinetoBlock& block, std::size_t first_row, 
     stack.pop_back();
     if (mark.time < slices.start[row]) repairs_.add(Repair::negative_duration, mark.offset);
     slices.duration[row] = std::max<Nanoseconds>(0, mark.time - slices.start[row]);
-    if (slices.detail[row] == NameId{}) slices.detail[row] = builder_.details().intern(vocabulary.details[mark.detail]);
+    if (slices.detail[row] == NameId{} && mark.detail != NameId{}) late_details_.push_back({row, other_details_.intern(vocabulary.details[mark.detail])});
   }
 }
 
@@ -225,6 +239,8 @@ void KinetoMerger::remove_rows(const std::vector<std::uint32_t>& rows) {
     for (std::uint32_t& row : list) row = moved(row);
   };
   compact_list(unfinished_rows_);
+  std::erase_if(late_details_, [&](const LateDetail& late) { return is_removed(late.row); });
+  for (LateDetail& late : late_details_) late.row = moved(late.row);
 }
 
 void KinetoMerger::end_unfinished() {
@@ -238,37 +254,25 @@ void KinetoMerger::end_unfinished() {
   for (const std::uint32_t row : unfinished_rows_) slices.duration[row] = last_end[index(slices.track[row])] - slices.start[row];
 }
 
+// Of the slices' tracks.
 std::vector<TrackId> KinetoMerger::make_tracks() {
-  NameTable& names = builder_.names();
+  const NameTable& names = builder_.names();
   // An annotation drawn on a device row says the device only by its pid; where that pid's slices name another device, it is theirs.
   std::unordered_map<NameId, NameId> device_of_process;
-  // Rows that are no slices (flows, instants) on a device's row belong to its stream.
   std::unordered_map<NameId, std::uint32_t> stream_of_thread;
-  const auto key_of = [&](const KinetoTrack& track) {
-    std::string key(names[track.process]);
-    key += '\0';
-    key += names[track.thread];
-    return thread_keys_.intern(key);
-  };
   for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
     if (!uses_[i].has_device_slices) continue;
     device_of_process.emplace(tracks_[i].process, tracks_[i].device);
-    stream_of_thread.emplace(key_of(tracks_[i]), i);
+    stream_of_thread.emplace(thread_of(tracks_[i]), i);
   }
-  std::vector<bool> has_slices(tracks_.size(), false);
-  const SliceColumns& slices = builder_.slices();
-  for (std::size_t row = first_row_; row < slices.size(); ++row) has_slices[index(slices.track[row])] = true;
-
-  std::vector<TrackId> ids(tracks_.size());
+  std::vector<TrackId> ids(tracks_.size(), no_id<TrackId>);
   std::vector<std::uint32_t> same_as(tracks_.size());
   for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
-    same_as[i] = i;
     const KinetoTrack& track = tracks_[i];
-    const bool empty_thread = track.device == no_id<NameId> && !has_slices[i];
-    const bool annotation_row = track.device != no_id<NameId> && !uses_[i].has_device_slices;
-    if (!empty_thread && !annotation_row) continue;
-    const auto stream = stream_of_thread.find(key_of(track));
-    if (stream != stream_of_thread.end() && (empty_thread || track.stream == tracks_[stream->second].stream)) same_as[i] = stream->second;
+    same_as[i] = i;
+    if (track.device == no_id<NameId> || uses_[i].has_device_slices) continue;
+    const auto stream = stream_of_thread.find(thread_of(track));
+    if (stream != stream_of_thread.end() && track.device == track.process && track.stream == tracks_[stream->second].stream) same_as[i] = stream->second;
   }
   for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
     if (same_as[i] != i) continue;
@@ -282,30 +286,63 @@ std::vector<TrackId> KinetoMerger::make_tracks() {
     }
     const TrackKind kind = device != no_id<DeviceId> ? TrackKind::stream : uses_[i].has_thread_rows ? TrackKind::thread : TrackKind::other;
     ids[i] = builder_.track(rank_, kind, std::string(names[track.process]), std::string(names[track.thread]), device, track.stream);
-    if (const auto label = labels_.find(key_of(track)); label != labels_.end()) {
-      builder_.track(ids[i]).label = label->second.text;
-      builder_.track(ids[i]).sort_index = label->second.sort_index;
-    }
   }
-  for (std::uint32_t i = 0; i < tracks_.size(); ++i)
-    if (same_as[i] != i) ids[i] = ids[same_as[i]];
+  for (std::uint32_t i = 0; i < tracks_.size(); ++i) ids[i] = ids[same_as[i]];
   return ids;
 }
 
-void KinetoMerger::number_tracks(const std::vector<TrackId>& ids) {
-  Timeline& timeline = builder_.unfinished();
+void KinetoMerger::number_slices(const std::vector<TrackId>& ids) {
+  SliceColumns& slices = builder_.slices();
   bool same = true;
   for (std::size_t i = 0; i < ids.size(); ++i) same = same && index(ids[i]) == i;
-  if (same) return;
-  const auto renumber = [&](TrackId& track) { track = ids[index(track)]; };
-  for (TrackId& track : timeline.slices.track.span().subspan(first_row_)) renumber(track);
-  for (FlowEnd& row : timeline.flows.span().subspan(first_flow_)) renumber(row.track);
-  for (MemoryEvent& row : timeline.memory.span().subspan(first_memory_)) renumber(row.track);
-  for (CounterSample& row : timeline.counters.span().subspan(first_counter_)) renumber(row.track);
-  for (Instant& row : timeline.instants.span().subspan(first_instant_)) renumber(row.track);
+  if (!same)
+    for (TrackId& track : slices.track.span().subspan(first_row_)) track = ids[index(track)];
+  for (const LateDetail& late : late_details_) slices.detail[late.row] = builder_.details().intern(other_details_[late.detail]);
 }
 
-void KinetoMerger::finish(Repairs repairs) {
+// Rows that are no slices lie on the track of their thread, on a device's row on that of its stream; else they have a track of their own.
+void KinetoMerger::number_others(const std::vector<TrackId>& ids) {
+  std::vector<TrackId> track_of(threads_.size(), no_id<TrackId>);
+  for (const bool on_device : {false, true})
+    for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
+      if ((tracks_[i].device != no_id<NameId>) != on_device) continue;
+      const NameId thread = thread_of(tracks_[i]);
+      if (index(thread) >= track_of.size()) track_of.resize(threads_.size(), no_id<TrackId>);
+      if (track_of[index(thread)] == no_id<TrackId>) track_of[index(thread)] = ids[i];
+    }
+  const auto number = [&](TrackId& track, TrackKind kind) {
+    TrackId& known = track_of[index(track)];
+    if (known == no_id<TrackId>) {
+      const std::string thread(threads_[NameId{static_cast<std::uint32_t>(track)}]);
+      const std::size_t end_of_process = thread.find('\0');
+      known = builder_.track(rank_, kind, thread.substr(0, end_of_process), thread.substr(end_of_process + 1));
+    }
+    track = known;
+    if (kind == TrackKind::thread && builder_.track(known).kind == TrackKind::other) builder_.track(known).kind = kind;
+  };
+  Timeline& timeline = builder_.unfinished();
+  for (FlowEnd& row : timeline.flows.span().subspan(first_flow_))
+    number(row.track, row.kind == FlowKind::forward_backward ? TrackKind::thread : TrackKind::other);
+  for (MemoryEvent& row : timeline.memory.span().subspan(first_memory_)) number(row.track, TrackKind::thread);
+  for (CounterSample& row : timeline.counters.span().subspan(first_counter_)) {
+    number(row.track, TrackKind::other);
+    row.name = timeline.names.intern(other_names_[row.name]);
+  }
+  for (Instant& row : timeline.instants.span().subspan(first_instant_)) {
+    number(row.track, TrackKind::other);
+    row.name = timeline.names.intern(other_names_[row.name]);
+    row.detail = timeline.details.intern(other_details_[row.detail]);
+  }
+  for (Track& track : timeline.tracks) {
+    if (track.rank != rank_) continue;
+    const auto label = labels_.find(thread_of({track.process, track.thread}));
+    if (label == labels_.end()) continue;
+    track.label = label->second.text;
+    track.sort_index = label->second.sort_index;
+  }
+}
+
+void KinetoMerger::finish(const Repairs& repairs) {
   repairs_.add(repairs);
   for (const auto& [thread, stack] : open_)
     for (const OpenBegin& begin : stack) {
@@ -315,10 +352,10 @@ void KinetoMerger::finish(Repairs repairs) {
   std::ranges::sort(unfinished_rows_);
   drop_zero_rows();
   end_unfinished();
-  if (!started_) return repairs_.report(builder_.health().repairs);
   const std::vector<TrackId> ids = make_tracks();
   find_owners(ids);
-  number_tracks(ids);
+  number_slices(ids);
+  number_others(ids);
   repairs_.report(builder_.health().repairs);
   HealthList& notes = builder_.health().notes;
   notes.add("launch_arrows", launch_arrows_, "", "Ends of arrows from launching calls to device work; correlation ids say the same, so they are not kept.");

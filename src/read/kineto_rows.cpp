@@ -1,5 +1,6 @@
 #include "read/kineto_rows.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "read/kineto_number.h"
@@ -41,8 +42,15 @@ std::uint32_t KinetoTrackTable::intern(const KinetoTrack& track) {
   return slots_[slot] - 1;
 }
 
+void KinetoSlices::reserve(std::size_t rows) {
+  if (rows <= capacity) return;
+  capacity = std::max<std::size_t>({rows, capacity * 2, 4096});
+  start.resize(capacity), duration.resize(capacity), name.resize(capacity), detail.resize(capacity), track.resize(capacity), kind.resize(capacity);
+  correlation.resize(capacity), external.resize(capacity);
+}
+
 void KinetoBlock::clear() {
-  start.clear(), duration.clear(), name.clear(), detail.clear(), track.clear(), kind.clear(), correlation.clear(), external.clear();
+  slices.count = 0;
   sequences.clear(), python.clear(), transfers.clear(), syncs.clear(), flows.clear(), memory.clear(), counters.clear(), instants.clear();
   marks.clear(), zero_rows.clear(), unfinished_rows.clear(), metadata.clear();
   events = launch_arrows = unread_events = 0;
@@ -64,20 +72,21 @@ std::uint32_t slice_track(const KinetoEvent& event, KinetoVocabulary& vocabulary
 }
 
 void add_slice(const KinetoEvent& event, Nanoseconds duration, std::uint64_t offset, KinetoVocabulary& vocabulary, KinetoBlock& block) {
-  const auto row = static_cast<std::uint32_t>(block.start.size());
-  const SliceId slice{row};
   if (duration > latest_time - event.time) {
     duration = latest_time - event.time;
     block.repairs.add(Repair::number_out_of_range, offset);
   }
-  block.start.push_back(event.time);
-  block.duration.push_back(duration);
-  block.name.push_back(vocabulary.names.intern(event.name));
-  block.detail.push_back(vocabulary.details.intern(event.detail));
-  block.track.push_back(slice_track(event, vocabulary));
-  block.kind.push_back(static_cast<SliceKind>(std::min(event.category, KinetoCategory::other)));
-  block.correlation.push_back(event.correlation);
-  block.external.push_back(event.external);
+  KinetoSlices& slices = block.slices;
+  const std::uint32_t row = slices.add();
+  const SliceId slice{row};
+  slices.start[row] = event.time;
+  slices.duration[row] = duration;
+  slices.name[row] = vocabulary.names.intern(event.name);
+  slices.detail[row] = vocabulary.details.intern(event.detail);
+  slices.track[row] = slice_track(event, vocabulary);
+  slices.kind[row] = static_cast<SliceKind>(std::min(event.category, KinetoCategory::other));
+  slices.correlation[row] = event.correlation;
+  slices.external[row] = event.external;
   if (event.time == 0) block.zero_rows.push_back({row, offset});
   if (event.has_sequence) block.sequences.push_back({slice, event.sequence, event.forward_thread});
   if (event.has_python_id && event.category == KinetoCategory::python_function)
@@ -94,7 +103,7 @@ void add_complete(const KinetoEvent& event, std::uint64_t offset, KinetoVocabula
     duration = 0;
     if (!lies_on_device(event.category)) {
       duration = KinetoBlock::unfinished;
-      block.unfinished_rows.push_back(static_cast<std::uint32_t>(block.start.size()));
+      block.unfinished_rows.push_back(static_cast<std::uint32_t>(block.slices.count));
     }
   }
   add_slice(event, duration, offset, vocabulary, block);
@@ -102,7 +111,7 @@ void add_complete(const KinetoEvent& event, std::uint64_t offset, KinetoVocabula
 
 void add_mark(const KinetoEvent& event, std::uint64_t offset, KinetoVocabulary& vocabulary, KinetoBlock& block) {
   const bool begins = event.phase == 'B';
-  const auto row = static_cast<std::uint32_t>(block.start.size());
+  const auto row = static_cast<std::uint32_t>(block.slices.count);
   block.marks.push_back({begins, row, vocabulary.names.intern(event.pid), vocabulary.names.intern(event.tid), event.time,
                          begins ? NameId{} : vocabulary.details.intern(event.detail), offset});
   if (begins) add_slice(event, KinetoBlock::unfinished, offset, vocabulary, block);

@@ -42,16 +42,30 @@ struct KinetoVocabulary {
   KinetoTrackTable tracks;
   std::vector<NameId> merged_names, merged_details;  // no_id = not met yet
   std::vector<std::uint32_t> merged_tracks;          // 0xFFFFFFFF = not met yet
+  std::vector<NameId> merged_threads;                // of tracks, for rows that are no slices; no_id = not met yet
 };
 
-struct KinetoBlock {
-  // Slices. A duration of `unfinished` waits for its end.
-  static constexpr Nanoseconds unfinished = -1;
+// The slices of a block: columns of one capacity, so that a row costs one check.
+struct KinetoSlices {
   Column<Nanoseconds> start, duration;
   Column<NameId> name, detail;
   Column<std::uint32_t> track;
   Column<SliceKind> kind;
   Column<std::uint64_t> correlation, external;
+  std::size_t count = 0;  // rows in use; the columns are longer
+  std::size_t capacity = 0;
+
+  void reserve(std::size_t rows);
+  // The next row's number; the caller writes every column of it.
+  std::uint32_t add() {
+    if (count == capacity) reserve(count + 1);
+    return static_cast<std::uint32_t>(count++);
+  }
+};
+
+struct KinetoBlock {
+  static constexpr Nanoseconds unfinished = -1;  // a duration that waits for its end
+  KinetoSlices slices;
 
   // Facts; their slices are rows of this block.
   Column<SequenceFact> sequences;
@@ -93,7 +107,7 @@ struct KinetoBlock {
   void clear();
 };
 
-// Adds an event to a block. offset: of the event in the content.
+// Adds an event to a block; of a slice, its row is the last one then. offset: of the event in the content.
 void add_event(const KinetoEvent& event, std::uint64_t offset, KinetoVocabulary& vocabulary, KinetoBlock& block);
 
 }  // namespace stepscope

@@ -13,7 +13,7 @@ bool TextWindow::extend() {
   base_ += begin_;
   begin_ = 0;
   end_ = kept;
-  if (text_.size() < wanted) text_.append_uninitialised(wanted - text_.size());
+  if (text_.size() < wanted + readable_behind) text_.append_uninitialised(wanted + readable_behind - text_.size());
   const auto count = source_.read({text_.data() + end_, wanted - end_});
   if (!count) {
     failure_ = count.error().message();

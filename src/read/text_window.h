@@ -16,6 +16,8 @@ class TextWindow {
   // block_bytes: how much is read at a time. progress may be null.
   TextWindow(ByteSource& source, std::size_t block_bytes, Progress* progress) : source_(source), block_bytes_(block_bytes), progress_(progress) {}
 
+  // So many bytes behind end() can be read; what they are is not said.
+  static constexpr std::size_t readable_behind = 128;
   const char* begin() const { return text_.data() + begin_; }
   const char* end() const { return text_.data() + end_; }
   std::size_t size() const { return end_ - begin_; }

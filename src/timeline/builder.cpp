@@ -14,7 +14,8 @@ TrackId TimelineBuilder::track(RankId rank, TrackKind kind, std::string_view pro
   const NameId process_name = names().intern(process), thread_name = names().intern(thread);
   for (std::size_t i = 0; i < timeline_.tracks.size(); ++i) {
     const Track& known = timeline_.tracks[i];
-    if (known.rank == rank && known.process == process_name && known.thread == thread_name && known.device == device && known.stream == stream && known.kind == kind)
+    if (known.rank == rank && known.process == process_name && known.thread == thread_name && known.device == device && known.stream == stream &&
+        known.kind == kind)
       return TrackId{static_cast<std::uint32_t>(i)};
   }
   Track fresh;
@@ -36,14 +37,15 @@ DeviceId TimelineBuilder::device(RankId rank, std::string_view label) {
   fresh.rank = rank;
   fresh.label = label;
   std::int64_t number = 0;
-  if (const auto [end, problem] = std::from_chars(label.data(), label.data() + label.size(), number); problem == std::errc{} && end == label.data() + label.size())
+  if (const auto [end, problem] = std::from_chars(label.data(), label.data() + label.size(), number);
+      problem == std::errc{} && end == label.data() + label.size())
     fresh.number = number;
   timeline_.devices.push_back(std::move(fresh));
   return DeviceId{static_cast<std::uint32_t>(timeline_.devices.size() - 1)};
 }
 
-SliceId TimelineBuilder::add_slice(SliceKind kind, TrackId track, Nanoseconds start, Nanoseconds duration, NameId name, std::uint64_t correlation, std::uint64_t external,
-                                   NameId detail) {
+SliceId TimelineBuilder::add_slice(SliceKind kind, TrackId track, Nanoseconds start, Nanoseconds duration, NameId name, std::uint64_t correlation,
+                                   std::uint64_t external, NameId detail) {
   SliceColumns& s = timeline_.slices;
   s.start.push_back(start);
   s.duration.push_back(duration);
@@ -58,7 +60,35 @@ SliceId TimelineBuilder::add_slice(SliceKind kind, TrackId track, Nanoseconds st
 
 namespace {
 
-// Counting sort of the slices by track keeps the file's order; a track that the file did not write in order of start is sorted by itself.
+// Merges neighbouring runs of ids that are sorted by start each until one is left. starts: of each run, and the end. Equal starts keep their order.
+// Runs that follow one another in time (a step's events behind the last step's) cost one comparison.
+void merge_runs(std::span<SliceId> ids, std::vector<std::size_t>& starts, const Column<Nanoseconds>& start, std::vector<SliceId>& scratch) {
+  scratch.resize(ids.size());
+  const auto later = [&](SliceId a, SliceId b) { return start[a] > start[b]; };
+  while (starts.size() > 2) {
+    std::vector<std::size_t> merged;
+    for (std::size_t run = 0; run + 1 < starts.size(); run += 2) {
+      const std::size_t begin = starts[run], middle = starts[run + 1], end = run + 2 < starts.size() ? starts[run + 2] : middle;
+      merged.push_back(begin);
+      if (middle == end || !later(ids[middle - 1], ids[middle])) continue;
+      // What lies before everything of the second run stays where it is; of the first run only the rest moves.
+      const auto first =
+          static_cast<std::size_t>(std::upper_bound(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.begin() + static_cast<std::ptrdiff_t>(middle),
+                                                    ids[middle], [&](SliceId a, SliceId b) { return start[a] < start[b]; }) -
+                                   ids.begin());
+      std::copy(ids.begin() + static_cast<std::ptrdiff_t>(first), ids.begin() + static_cast<std::ptrdiff_t>(middle), scratch.begin());
+      std::size_t left = 0, right = middle, to = first;
+      const std::size_t left_end = middle - first;
+      while (left < left_end && right < end) ids[to++] = later(scratch[left], ids[right]) ? ids[right++] : scratch[left++];
+      while (left < left_end) ids[to++] = scratch[left++];
+    }
+    merged.push_back(starts.back());
+    starts.swap(merged);
+  }
+}
+
+// Counting sort of the slices by track keeps the file's order, which is one of time, or a few such orders behind one another (operators, then calls): those
+// runs are merged. Slices that start together are then put in order of length.
 void order_by_track(Timeline& timeline) {
   const SliceColumns& s = timeline.slices;
   timeline.first.clear();
@@ -74,9 +104,28 @@ void order_by_track(Timeline& timeline) {
     if (s.duration[a] != s.duration[b]) return s.duration[a] > s.duration[b];
     return a < b;
   };
+  std::vector<std::size_t> runs;
+  std::vector<SliceId> scratch;
   for (std::size_t t = 0; t < timeline.tracks.size(); ++t) {
     const auto mine = timeline.order.span().subspan(timeline.first[t], timeline.first[t + 1] - timeline.first[t]);
-    if (!std::ranges::is_sorted(mine, before)) std::ranges::sort(mine, before);
+    if (mine.empty()) continue;
+    runs.assign(1, 0);
+    for (std::size_t i = 1; i < mine.size(); ++i)
+      if (s.start[mine[i]] < s.start[mine[i - 1]]) runs.push_back(i);
+    if (runs.size() > mine.size() / 8 + 1) {  // in no order at all
+      std::ranges::sort(mine, before);
+      continue;
+    }
+    runs.push_back(mine.size());
+    merge_runs(mine, runs, s.start, scratch);
+    for (std::size_t i = 1; i < mine.size(); ++i) {
+      if (s.start[mine[i]] != s.start[mine[i - 1]]) continue;
+      std::size_t end = i + 1;
+      while (end < mine.size() && s.start[mine[end]] == s.start[mine[i]]) ++end;
+      const auto together = mine.subspan(i - 1, end - (i - 1));
+      if (!std::ranges::is_sorted(together, before)) std::ranges::sort(together, before);
+      i = end - 1;
+    }
   }
 }
 
@@ -113,11 +162,9 @@ Timeline TimelineBuilder::finish() {
   sort_by_slice(done.transfers);
   sort_by_slice(done.syncs);
   for (Device& device : done.devices) device.has_slices = false;
-  for (std::size_t row = 0; row < s.size(); ++row) {
-    if (!is_device_activity(s.kind[row])) continue;
-    const Track& track = done.tracks[index(s.track[row])];
-    if (track.device != no_id<DeviceId>) done.devices[index(track.device)].has_slices = true;
-  }
+  for (std::uint32_t t = 0; t < done.tracks.size(); ++t)
+    if (const DeviceId device = done.tracks[t].device; device != no_id<DeviceId> && !done.devices[index(device)].has_slices)
+      done.devices[index(device)].has_slices = std::ranges::any_of(done.on_track(TrackId{t}), [&](SliceId id) { return is_device_activity(s.kind[id]); });
   return done;
 }
 
