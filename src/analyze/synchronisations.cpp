@@ -165,7 +165,7 @@ std::vector<Section> answer_synchronisations(const Scene& scene) {
   Table causes_table{
       .key = "by_operator",
       .title = "By the operator that waited",
-      .columns = {{"operator", "Operator"}, {"outermost", "Within"}, {"caller", "Called from", Unit::none, false}, {"call", "Call", Unit::none, false}},
+      .columns = {{"operator", "Operator"}, {"outermost", "Within"}, {"caller", "Called from", Unit::none, false}, {"call", "Call"}},
       .rows = {}};
   causes_table.columns.insert(causes_table.columns.end(), counts.begin(), counts.end());
   for (const auto& [cause, blocked] : by_time(by_cause)) {

@@ -68,6 +68,8 @@ void write_sections(TextPage& page, const TextOptions& options, const RankFindin
     if (told || !is_shown(*section, options)) continue;
     if (section->key == "slow_steps") {
       write_slow_steps(page, options, *section);
+    } else if (section->key == "work" || section->key == "mfu") {
+      write_work(page, options, *section);
     } else if (section->key == "short_kernels") {
       write_short_kernels(page, options, *section);
     } else {

@@ -36,7 +36,7 @@ void write_legend(TextPage& page, const std::vector<DeviceTime>& devices) {
   static constexpr Entry entries[] = {{Ink::compute, "compute"},
                                       {Ink::communication, "exposed communication"},
                                       {Ink::memory, "exposed copies"},
-                                      {Ink::host, "waiting for the host"},
+                                      {Ink::host, "host"},
                                       {Ink::launch, "launching"}};
   std::string line = "  ";
   for (const Entry& entry : entries) {

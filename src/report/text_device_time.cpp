@@ -54,7 +54,7 @@ constexpr CauseName cause_names[] = {
     {"scheduling_ns", "gaps between queued kernels", Ink::other},
     {"dependency_ns", "waiting for other work", Ink::other},
     {"graph_ns", "gaps inside CUDA graphs", Ink::other},
-    {"unlinked_ns", "before kernels without a launch record", Ink::other},
+    {"unlinked_ns", "idle before work without a launch record", Ink::other},
     {"unknown_ns", "idle for an unknown reason", Ink::other},
 };
 
@@ -117,6 +117,7 @@ std::vector<DeviceTime> device_times(const Findings& findings) {
       time.device = &device;
       const Section* idle = find_section(device.sections, "idle_by_cause");
       if (const Section* steps = device_steps(device); steps != nullptr) {
+        time.inferred = steps->key == "inferred_steps";
         read_steps(steps->tables.front(), idle != nullptr ? idle->table("by_step") : nullptr, time);
       } else {
         const Section* all = find_section(device.sections, "all");

@@ -45,11 +45,10 @@ void write_items(TextPage& page, const TextOptions& options, const Table& table)
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     if (options.verbosity == 0 && is_everyday(table, row)) continue;
     const std::string explanation = text_cell(table, row, "explanation"), where = text_cell(table, row, "where");
-    std::string text = words(text_cell(table, row, "kind"));
+    std::string text = is_said(explanation) ? explanation : words(text_cell(table, row, "kind"));
     if (const auto count = cell(table, row, "count"); count && *count > 1) text += fmt::format(" ×{}", format_count(static_cast<std::int64_t>(*count)));
-    if (is_said(explanation)) text += ": " + explanation;
     if (is_said(where)) text += fmt::format(" (first: {})", where);
-    page.paragraph("- " + text, 2);
+    page.paragraph("- " + text, 2, Ink::plain, 2);
   }
 }
 
@@ -58,7 +57,8 @@ void write_missing(TextPage& page, const Table& table) {
   page.paragraph("Not recorded, and what would be answered with it:", 2, Ink::strong);
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     page.paragraph(
-        fmt::format("- {}: {}. {}", text_cell(table, row, "records"), text_cell(table, row, "answers_absent"), text_cell(table, row, "profiler_option")), 2);
+        fmt::format("- {}: {}. {}", text_cell(table, row, "records"), text_cell(table, row, "answers_absent"), text_cell(table, row, "profiler_option")), 2,
+        Ink::plain, 2);
   }
 }
 

@@ -113,9 +113,9 @@ void TextPage::line(std::string_view painted) {
   text_ += '\n';
 }
 
-void TextPage::paragraph(std::string_view text, int indent, Ink ink) {
+void TextPage::paragraph(std::string_view text, int indent, Ink ink, int hanging) {
   const std::string margin(static_cast<std::size_t>(indent), ' ');
-  std::string wrapped = wrap_text(with_kept_blanks(text), columns_ - indent, 0);
+  std::string wrapped = wrap_text(with_kept_blanks(text), columns_ - indent, hanging);
   std::ranges::replace(wrapped, kept_blank, ' ');
   std::size_t begin = 0;
   while (begin <= wrapped.size()) {
@@ -123,6 +123,12 @@ void TextPage::paragraph(std::string_view text, int indent, Ink ink) {
     line(margin + paint(ink, std::string_view(wrapped).substr(begin, end - begin)));
     begin = end + 1;
   }
+}
+
+void TextPage::note(std::string_view text, int indent) {
+  const std::size_t colon = text.find(": ");
+  if (!noted_.emplace(colon == std::string_view::npos ? text : text.substr(colon + 2)).second) return;
+  paragraph("Note: " + printable(text), indent, Ink::faint, 6);
 }
 
 void TextPage::heading(std::string_view title) {

@@ -1,6 +1,8 @@
 // The terminal page under construction: lines of at most `columns`, with or without colour, in UTF-8 or ASCII.
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +22,10 @@ class TextPage {
   std::string paint(Ink ink, std::string_view text) const;
 
   void line(std::string_view painted = {});
-  // Wrapped at the page's width; every line is indented.
-  void paragraph(std::string_view text, int indent = 0, Ink ink = Ink::plain);
+  // Wrapped at the page's width; every line is indented, those after the first by `hanging` more.
+  void paragraph(std::string_view text, int indent = 0, Ink ink = Ink::plain, int hanging = 0);
+  // "Note: …", faint; a note whose reason (what follows its first colon) stands on the page already is left out.
+  void note(std::string_view text, int indent = 2);
   // A blank line, the title, and a rule to the page's edge.
   void heading(std::string_view title);
 
@@ -32,6 +36,7 @@ class TextPage {
   int columns_;
   bool colour_, ascii_;
   std::string text_;
+  std::set<std::string, std::less<>> noted_;
 };
 
 // One part of a bar. Glyphs differ so that the bar is read without colours too.

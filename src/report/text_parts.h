@@ -28,6 +28,7 @@ struct DeviceTime {
   std::size_t steps = 0;                                      // known on this device; 0 = the times are of the window
   std::size_t counted = 0;                                    // of those, the ones that the means are of
   bool steady = false;                                        // whether those are the steady ones
+  bool inferred = false;                                      // nothing in the trace marks them
   double step_time = 0, shortest_step = 0, longest_step = 0;  // ns, on the host, of the counted ones; step_time is the mean; 0 = not known
   std::optional<double> mfu;
 
@@ -59,6 +60,8 @@ const Section* device_steps(const DeviceFindings& device);
 void write_steps(TextPage& page, const TextOptions& options, const Section* times, const Section* steps, const Section* idle);
 // What made the slowest step slow; the other slow ones in a line.
 void write_slow_steps(TextPage& page, const TextOptions& options, const Section& section);
+// The work of operators against what the GPU can do, with the achieved rate that bounds each.
+void write_work(TextPage& page, const TextOptions& options, const Section& section);
 // How many kernels, and how much of their time, are shorter than 5, 10 and 20 µs.
 void write_short_kernels(TextPage& page, const TextOptions& options, const Section& section);
 // A section that nobody prepared for: its summary, figures, tables and caveats.

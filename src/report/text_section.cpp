@@ -1,5 +1,7 @@
 // A section as the terminal shows it from its own words and units: a new question appears without an edit here. Only what is left out of a page without -v,
 // to keep it short, is named.
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -52,7 +54,7 @@ void write_figures(TextPage& page, const std::vector<Figure>& figures) {
 constexpr std::string_view figures_told_by_the_bars[] = {"host_ns", "launch_ns", "scheduling_ns", "dependency_ns", "graph_ns", "unknown_ns", "unlinked_ns"};
 constexpr std::string_view detail_tables[] = {"by_step", "by_stream", "histogram", "delay_histogram"};
 // Sections whose summary and tables say what their figures do.
-constexpr std::string_view sections_without_figures[] = {"operators", "launches", "queue", "synchronisations", "copies"};
+constexpr std::string_view sections_without_figures[] = {"operators", "launches", "queue", "synchronisations", "copies", "modules"};
 // Tables that are the heart of a page: shown with all of --top; others with half of it.
 constexpr std::string_view main_tables[] = {"kernels", "by_name", "collectives", "work"};
 
@@ -62,7 +64,37 @@ bool is_among(const std::string_view (&list)[N], std::string_view key) {
 }
 
 int rows_of(const Table& table, const TextOptions& options) {
-  return options.verbosity > 0 || is_among(main_tables, table.key) ? options.top : std::max(std::min(options.top, 3), options.top / 2);
+  if (options.verbosity > 0 || is_among(main_tables, table.key)) return options.top;
+  const int rows = std::max(std::min(options.top, 3), options.top / 2);
+  const int all = static_cast<int>(std::min<std::size_t>(table.rows.size(), 1'000'000));
+  return all <= rows + 2 && all <= options.top ? all : rows;  // a last line that stands for one or two rows is no shorter than they are
+}
+
+// A curve over time, as the memory section has it: of the device with the highest values.
+void write_series(TextPage& page, const Table& table) {
+  const auto time = column_of(table, "time_ns"), value = column_of(table, "allocated_bytes"), device = column_of(table, "device");
+  if (!time || !value || !device) return;
+  const auto highest = std::ranges::max_element(table.rows, {}, [&](const auto& row) { return number_of(row[*value]).value_or(0); });
+  std::vector<std::pair<double, double>> curve;
+  for (const auto& row : table.rows) {
+    if (row[*device] == (*highest)[*device]) curve.emplace_back(number_of(row[*time]).value_or(0), number_of(row[*value]).value_or(0));
+  }
+  if (curve.size() < 2) return;
+  const double begin = curve.front().first, length = curve.back().first - begin;
+  std::vector<double> marks(static_cast<std::size_t>(page.columns() - indent));
+  // Each mark shows the highest value in its share of the time; where nothing changed, the value stays.
+  std::size_t filled = 0;
+  for (const auto& [at, bytes] : curve) {
+    const double share = length > 0 ? (at - begin) / length : 1;
+    const std::size_t mark = std::min(marks.size() - 1, static_cast<std::size_t>(share * static_cast<double>(marks.size())));
+    for (; filled < mark; ++filled) marks[filled + 1] = marks[filled];
+    marks[mark] = std::max(filled == mark ? marks[mark] : 0, bytes);
+  }
+  page.line();
+  page.paragraph(fmt::format("{} over {}: {} allocated at most", format_value((*highest)[*device], Unit::none), format_value(length, Unit::nanoseconds),
+                             format_value((*highest)[*value], table.columns[*value].unit)),
+                 indent, Ink::strong);
+  page.line(std::string(indent, ' ') + sparkline(marks));
 }
 
 }  // namespace
@@ -71,17 +103,27 @@ void write_section_body(TextPage& page, const TextOptions& options, const Sectio
   const bool all = options.verbosity > 0;
   std::vector<Figure> figures = section.figures;
   if (!all && is_among(sections_without_figures, section.key)) figures.clear();
-  if (!all) std::erase_if(figures, [](const Figure& figure) { return is_among(figures_told_by_the_bars, figure.key); });
+  if (!all && section.key == "idle_by_cause") std::erase_if(figures, [](const Figure& figure) { return number_of(figure.value) == 0.0; });
+  if (!all) {
+    std::erase_if(figures,
+                  [](const Figure& figure) { return is_among(figures_told_by_the_bars, figure.key) || std::holds_alternative<std::monostate>(figure.value); });
+  }
   write_figures(page, figures);
   bool first = figures.empty();
   for (const Table& table : section.tables) {
     if (table.rows.empty() || (!all && is_among(detail_tables, table.key))) continue;
-    if (!first) page.line();
+    if (table.key == "series") {
+      write_series(page, table);
+      continue;
+    }
+    if (!all && std::ranges::none_of(table.columns, &ColumnHeader::in_text)) continue;
+    const bool titled = section.tables.size() > 1 && table.title != section.title;
+    if (!first || titled) page.line();
     first = false;
-    if (section.tables.size() > 1) page.paragraph(printable(table.title), indent, Ink::strong);
+    if (titled) page.paragraph(printable(table.title), indent, Ink::strong);
     write_table(page, table, {.rows = rows_of(table, options), .all_columns = all, .indent = indent});
   }
-  for (const std::string& caveat : section.caveats) page.paragraph("Note: " + printable(caveat), indent, Ink::faint);
+  for (const std::string& caveat : section.caveats) page.note(caveat);
 }
 
 void write_section(TextPage& page, const TextOptions& options, const Section& section, std::string_view title_addition) {

@@ -28,7 +28,7 @@ void write_short_kernels(TextPage& page, const TextOptions& options, const Secti
   page.heading(printable(section.title));
   page.paragraph(printable(section.summary), 2);
   write_table(page, table, {.rows = 3, .all_columns = true, .indent = 2});
-  for (const std::string& caveat : section.caveats) page.paragraph("Note: " + printable(caveat), 2, Ink::faint);
+  for (const std::string& caveat : section.caveats) page.note(caveat);
 }
 
 }  // namespace stepscope

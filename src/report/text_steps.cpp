@@ -87,7 +87,7 @@ void write_steps(TextPage& page, const TextOptions& options, const Section* time
   if (table != nullptr && !table->rows.empty()) {
     if (table == device_table && table->rows.size() <= most_bars) {
       write_bars(page, *table, causes);
-    } else {
+    } else if (table->rows.size() > 1) {
       write_sparkline(page, *table);
     }
     write_outliers(page, *table);
@@ -97,7 +97,7 @@ void write_steps(TextPage& page, const TextOptions& options, const Section* time
     if (options.verbosity > 0) {
       write_section_body(page, options, *section);
     } else {
-      for (const std::string& caveat : section->caveats) page.paragraph("Note: " + printable(caveat), 2, Ink::faint);
+      for (const std::string& caveat : section->caveats) page.note(caveat);
     }
   }
 }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int gap = 2;            // blanks between columns
 constexpr int least_text = 16;    // a text column is not made narrower than this
-constexpr int wanted_first = 46;  // names of kernels and operators are worth more than the spread of their times
+constexpr int wanted_first = 54;  // names of kernels and operators are worth more than the spread of their times
 constexpr int least_first = 28;   // nor the first one than this, while other columns can go
 
 struct LaidColumn {
@@ -32,7 +32,10 @@ struct LaidColumn {
 
 // A C++ signature or a generated name that readable_kernel_name() can make sense of; not an operator, a Python frame or prose.
 bool looks_like_kernel(std::string_view name) {
-  return name.starts_with("void ") || name.starts_with("_Z") || name.starts_with("Cijk_") || (name.ends_with(')') && name.find("::") != std::string_view::npos);
+  if (name.starts_with("void ") || name.starts_with("_Z") || name.starts_with("Cijk_")) return true;
+  if (name.ends_with('>') && !name.starts_with('<')) return name.find("::") != std::string_view::npos && name.find(' ') == std::string_view::npos;
+  const std::size_t open = name.find('(');
+  return name.ends_with(')') && open != std::string_view::npos && open > 0 && name[open - 1] != ' ';
 }
 
 std::string text_cell(std::string cell, int width) {
@@ -72,7 +75,9 @@ LaidColumn lay_column(const Table& table, std::size_t source, std::size_t rows) 
   const ColumnFormat format(header.unit, values);
   column.numeric = format.is_numeric();
   for (const Value* value : values) {
-    column.cells.push_back(format.cell(*value));
+    std::string cell = format.cell(*value);
+    if (display_width(cell) > wanted_first && looks_like_kernel(cell)) cell = readable_kernel_name(cell);
+    column.cells.push_back(std::move(cell));
   }
   std::string title = printable(header.title);
   if (!format.unit_name().empty()) title += " " + format.unit_name();
@@ -174,7 +179,8 @@ bool says_nothing(const Table& table, std::size_t column, bool zeros_too) {
 
 // A value that adds up over rows, judged by its unit and the words of its key.
 bool is_additive(const ColumnHeader& header) {
-  const bool amount = header.unit == Unit::nanoseconds || header.unit == Unit::bytes || header.unit == Unit::flops || header.unit == Unit::count;
+  const bool amount =
+      header.unit == Unit::nanoseconds || header.unit == Unit::bytes || header.unit == Unit::flops || (header.unit == Unit::count && header.key == "count");
   if (!amount) return false;
   for (const std::string_view word : {"min", "max", "median", "mean", "p50", "p90", "p99", "start", "begin", "end_", "offset", "average"}) {
     if (header.key.find(word) != std::string::npos) return false;
@@ -189,7 +195,7 @@ std::string rest_line(const Table& table, std::size_t rows) {
     double sum = 0;
     for (std::size_t row = rows; row < table.rows.size(); ++row) sum += number_of(table.rows[row][static_cast<std::size_t>(column)]).value_or(0);
     const ColumnHeader& header = table.columns[static_cast<std::size_t>(column)];
-    text += fmt::format(", {}{}", format_value(sum, header.unit), header.unit == Unit::count ? " " + header.title : "");
+    if (sum > 0) text += fmt::format(", {}{}", format_value(sum, header.unit), header.unit == Unit::count ? " " + header.title : "");
   }
   return text;
 }
@@ -231,7 +237,7 @@ void write_table(TextPage& page, const Table& table, const TableStyle& style) {
     if (table.columns[source].key == "name" && has_short_names) continue;  // kilobytes of C++ beside the name for people
     if (source == glyphs) continue;
     // The first column names the rows, whatever it says.
-    if (!columns.empty() && says_nothing(table, source, !style.all_columns && table.rows.size() > 1)) continue;
+    if (!columns.empty() && says_nothing(table, source, !style.all_columns)) continue;
     columns.push_back(lay_column(table, source, rows));
   }
   if (columns.empty()) return;  // nothing of it is for the terminal

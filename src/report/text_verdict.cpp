@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
-#include "base/kernel_name.h"
 #include "base/text.h"
 #include "report/format.h"
 #include "report/text_parts.h"
@@ -14,10 +14,13 @@ namespace stepscope {
 
 namespace {
 
-constexpr double least_share = 0.005;    // smaller parts are left to "other idle"
-constexpr double notable_loss = 0.05;    // of the time, for a loss to be what stands out
-constexpr double notable_kernel = 0.2;   // of the compute time
-constexpr double notable_spread = 0.02;  // of the step time, for its range to be told
+constexpr double least_share = 0.005;           // smaller parts are left to "other idle"
+constexpr double notable_loss = 0.05;           // of the time, for a loss to be what stands out
+constexpr double notable_kernel = 0.2;          // of the compute time
+constexpr std::size_t devices_first_rows = 20;  // kernels of each device that may be the longest of all
+constexpr double notable_difference = 0.03;     // between the host's step time and the device's
+constexpr double notable_outside = 0.2;         // of the step, without the device
+constexpr double notable_spread = 0.02;         // of the step time, for its range to be told
 
 std::string duration(double nanoseconds) {
   return format_duration(static_cast<Nanoseconds>(std::llround(nanoseconds)));
@@ -63,17 +66,30 @@ std::string shares(const DeviceTime& d) {
   parts.push_back({d.causes.empty() ? "idle" : "other idle", rest});
   std::string text;
   for (const Part& part : parts) {
-    if (d.share(part.time) < least_share) continue;
+    if (d.share(part.time) < least_share && part.name != "compute") continue;
     text += (text.empty() ? "" : ", ") + format_percent(d.share(part.time)) + " " + part.name;
   }
   return text;
 }
 
-std::string range_of_steps(const DeviceTime& d) {
-  if (d.counted < 2) return d.steps > 1 ? fmt::format(" (1 of {} steps)", d.steps) : "";
-  std::string text = fmt::format(" (mean of {}{} steps", d.counted, d.steady && d.counted < d.steps ? " steady" : "");
-  if (d.longest_step - d.shortest_step > notable_spread * d.step_time) text += fmt::format(", {} to {}", duration(d.shortest_step), duration(d.longest_step));
-  return text + ")";
+bool device_differs(const DeviceTime& d) {
+  return std::fabs(d.span - d.step_time) > notable_difference * d.step_time;
+}
+
+// "mean of 4 steady steps, 76.3 ms to 78.5 ms"; "" where there is only one step.
+std::string about_steps(const DeviceTime& d) {
+  const char* inferred = d.inferred ? "inferred " : "";
+  if (d.counted > 1) {
+    std::string text = fmt::format("mean of {} {}{}steps", d.counted, d.steady && d.counted < d.steps ? "steady " : "", inferred);
+    if (d.longest_step - d.shortest_step > notable_spread * d.step_time) text += fmt::format(", {} to {}", duration(d.shortest_step), duration(d.longest_step));
+    return text;
+  }
+  if (d.steps > 1) return fmt::format("one of {} {}steps", d.steps, inferred);
+  return d.inferred ? "inferred" : "";
+}
+
+std::string in_parentheses(const std::string& text) {
+  return text.empty() ? text : " (" + text + ")";
 }
 
 std::string mfu_of(const std::vector<DeviceTime>& devices) {
@@ -88,7 +104,10 @@ std::string mfu_of(const std::vector<DeviceTime>& devices) {
 }
 
 std::string one_device_verdict(const DeviceTime& d, const std::vector<DeviceTime>& all) {
-  if (d.step_time > 0) return fmt::format("Step {}{}: {}{}.", duration(d.step_time), range_of_steps(d), shares(d), mfu_of(all));
+  if (d.step_time > 0) {
+    const std::string device = device_differs(d) ? fmt::format("; on the device {}", duration(d.span)) : "";
+    return fmt::format("Step {}{}{}: {}{}.", duration(d.step_time), in_parentheses(about_steps(d)), device, shares(d), mfu_of(all));
+  }
   return fmt::format("No steps were marked; of the whole capture ({}) {}{}.", duration(d.span), shares(d), mfu_of(all));
 }
 
@@ -104,6 +123,7 @@ std::string several_devices_verdict(const std::vector<DeviceTime>& devices) {
       text += fmt::format(" ({} in {}, {} in {})", duration(fastest->step_time), device_name(*fastest, devices), duration(slowest->step_time),
                           device_name(*slowest, devices));
     }
+    if (device_differs(mean)) text += fmt::format("; on the devices {}", duration(mean.span));
     text += ": on average ";
   } else {
     text += fmt::format("; steps were not marked on all of them. Of the {} on average, ", duration(mean.span));
@@ -121,6 +141,38 @@ std::string no_device_verdict(const Findings& findings) {
     }
   }
   return text + ".";
+}
+
+// ", mostly in framework and Python": from the split of the host's part of the idle time.
+std::string what_the_host_did(const std::vector<DeviceTime>& devices) {
+  struct Activity {
+    const char* key;
+    const char* words;
+  };
+  static constexpr Activity activities[] = {{"host_data_loading_ns", "which mostly loads data"},
+                                            {"host_synchronisation_ns", "which mostly waits in synchronisations"},
+                                            {"host_framework_ns", "which is mostly busy in framework and Python"},
+                                            {"host_other_ns", "of which mostly nothing is recorded meanwhile"}};
+  double all = 0, most = 0;
+  const char* words = nullptr;
+  for (const Activity& activity : activities) {
+    double time = 0;
+    for (const DeviceTime& d : devices) time += figure(find_section(d.device->sections, "idle_by_cause"), activity.key).value_or(0);
+    all += time;
+    if (time > most) {
+      most = time;
+      words = activity.words;
+    }
+  }
+  return words != nullptr && most > 0.5 * all ? fmt::format(", {}", words) : "";
+}
+
+std::string_view other_cause(std::string_view key) {
+  if (key == "graph_ns") return "in gaps inside CUDA graphs";
+  if (key == "unlinked_ns") return "before work without a launch record";
+  if (key == "dependency_ns") return "while queued work waits for other work";
+  if (key == "scheduling_ns") return "between queued kernels";
+  return "although work was queued, for a reason that the trace does not show";
 }
 
 struct Standout {
@@ -147,29 +199,49 @@ Standout largest_loss(const std::vector<DeviceTime>& devices) {
     offer(mean.exposed_memory, fmt::format("{} wait{} {} for copies that nothing hides.", subject, s, with_share(mean.exposed_memory)));
   for (const auto& cause : mean.causes) {
     if (cause.key == "host_ns") {
-      offer(cause.time, fmt::format("{} wait{} {} for the host: it launches work too late.", subject, s, with_share(cause.time)));
+      offer(cause.time, fmt::format("{} wait{} {} for the host{}.", subject, s, with_share(cause.time), what_the_host_did(devices)));
     } else if (cause.key == "launch_ns") {
-      offer(cause.time, fmt::format("{} wait{} {} for launches to arrive: kernels are too short to hide them.", subject, s, with_share(cause.time)));
+      offer(cause.time,
+            fmt::format("{} wait{} {} for work whose launch call has begun: long launch calls, or the way to the device.", subject, s, with_share(cause.time)));
     } else {
-      offer(cause.time, fmt::format("{} {} idle {}: {}.", subject, devices.size() > 1 ? "are" : "is", with_share(cause.time), cause.name));
+      offer(cause.time, fmt::format("{} {} idle {} {}.", subject, devices.size() > 1 ? "are" : "is", with_share(cause.time), other_cause(cause.key)));
     }
   }
   return mean.share(best.loss) >= notable_loss ? best : Standout{};
 }
 
+// The kernel that ran longest, over all devices.
 std::string largest_kernel(const std::vector<DeviceTime>& devices) {
+  struct Kernel {
+    double time = 0, count = 0;
+  };
+  std::map<std::string, Kernel> kernels;
+  double total = 0;
   for (const DeviceTime& d : devices) {
     const Section* section = find_section(d.device->sections, "kernels");
-    const Table* table = section != nullptr && !section->tables.empty() ? &section->tables.front() : nullptr;
-    if (table == nullptr || table->rows.empty()) continue;
-    double total = 0;
-    for (std::size_t row = 0; row < table->rows.size(); ++row) total += cell(*table, row, "total_ns").value_or(0);
-    const double first = cell(*table, 0, "total_ns").value_or(0);
-    if (total <= 0 || first / total < notable_kernel) return {};
-    return fmt::format("{} of the kernels' time is in one: {}, {} in {} launches.", format_percent(first / total),
-                       shorten_middle(readable_kernel_name(text_cell(*table, 0, "name")), 60), duration(first), text_cell(*table, 0, "count"));
+    const Table* table = section != nullptr ? section->table("kernels") : nullptr;
+    if (table == nullptr) continue;
+    for (std::size_t row = 0; row < table->rows.size(); ++row) {
+      const double time = cell(*table, row, "total_ns").value_or(0);
+      total += time;
+      if (row >= devices_first_rows) continue;
+      Kernel& kernel = kernels[text_cell(*table, row, column_of(*table, "short_name") ? "short_name" : "name")];
+      kernel.time += time;
+      kernel.count += cell(*table, row, "count").value_or(0);
+    }
   }
-  return {};
+  const auto longest = std::ranges::max_element(kernels, {}, [](const auto& entry) { return entry.second.time; });
+  if (longest == kernels.end() || total <= 0 || longest->second.time / total < notable_kernel) return {};
+  const std::string launches = longest->second.count == 1 ? "one launch" : format_count(std::llround(longest->second.count)) + " launches";
+  return fmt::format("Longest on the device{}: {}, {} in {}, {} of all kernel and copy time.", devices.size() > 1 ? "s" : "",
+                     shorten_middle(longest->first, 60), duration(longest->second.time), launches, format_percent(longest->second.time / total));
+}
+
+// Where a step is much longer than the device's part of it, the shares speak of the small part.
+std::string outside_of_device(const DeviceTime& d) {
+  const double outside = d.step_time - d.span;
+  if (d.step_time <= 0 || outside < notable_outside * d.step_time) return {};
+  return fmt::format("{} of the step ({}) lie before the device's first compute or after its last.", duration(outside), format_percent(outside / d.step_time));
 }
 
 }  // namespace
@@ -182,6 +254,9 @@ void write_verdict(TextPage& page, const ReportInput& input, const std::vector<D
     verdict = devices.size() == 1 ? one_device_verdict(devices.front(), devices) : several_devices_verdict(devices);
   }
   page.paragraph(verdict, 0, Ink::strong);
+  if (devices.size() == 1) {
+    if (const std::string outside = outside_of_device(devices.front()); !outside.empty()) page.paragraph(outside);
+  }
   if (const Standout loss = largest_loss(devices); !loss.text.empty()) page.paragraph(loss.text);
   if (const std::string kernel = largest_kernel(devices); !kernel.empty()) page.paragraph(kernel);
 }
