@@ -235,6 +235,68 @@ INSTANTIATE_TEST_SUITE_P(Sheets, TraceLensOperators, testing::ValuesIn(families)
   return name;
 });
 
+// The elementwise and reduction rows of unified_perf_summary, whose lists are printed as Python tuples.
+std::string json_of_tuples(const std::string& python) {
+  std::string json;
+  for (std::size_t i = 0; i < python.size(); ++i) {
+    const char c = python[i];
+    if (c == ',' && i + 1 < python.size() && python[i + 1] == ')') continue;
+    json += c == '(' ? '[' : c == ')' ? ']' : c == '\'' ? '"' : c;
+  }
+  return json;
+}
+
+TEST(TraceLensOperators, ElementwiseAndReductions) {
+  if (!std::filesystem::exists(folder())) GTEST_SKIP() << folder() << " is absent";
+  std::size_t same = 0, copies = 0, expanded = 0, to_several = 0, wider = 0, numbers = 0;
+  for (const char* report : reports)
+    for (const Row& row : read_csv(folder() / report / "unified_perf_summary.csv")) {
+      const std::string &category = row.at("op category"), &name = row.at("name");
+      if (row.at("has_perf_model") != "True" || (category != "elementwise" && category != "reduce")) continue;
+      // linalg_norm wraps linalg_vector_norm, which has our formula; there is none for upsampling.
+      if (name == "aten::linalg_norm" || name.starts_with("aten::upsample")) continue;
+      if (row.at("Data Moved (MB)").empty()) continue;  // a type that it does not know
+      const std::string detail = "\"Input Dims\": " + json_of_tuples(row.at("Input Dims")) + ", \"Input type\": " + json_of_tuples(row.at("Input type")) +
+                                 ", \"Input Strides\": " + json_of_tuples(row.at("Input Strides")) +
+                                 ", \"Concrete Inputs\": " + json_of_tuples(row.at("Concrete Inputs"));
+      const std::string what = std::string(report) + " " + name + " " + detail;
+      const std::optional<OperatorCall> call = parse_operator_call(name, detail);
+      ASSERT_TRUE(call) << what;
+      const std::optional<Work> ours = find_operator_cost(name)->work(*call);
+      ASSERT_TRUE(ours) << what;
+      Difference difference;
+      // Expanded tensors are read in full.
+      for (const Argument& argument : call->arguments) {
+        if (!argument.is_tensor) continue;
+        const double more = *value_count(argument) * *element_bytes(argument.type) - *tensor_bytes(argument);
+        difference.bytes += more;
+        expanded += more != 0;
+      }
+      if (name == "aten::add_" && call->arguments[1].type == DataType::fp32 && call->arguments[0].type == DataType::bf16)  // the result has the wider type
+        difference.bytes += 2 * count_of(*call, 0), ++wider;
+      if (name == "aten::div" && call->arguments[1].type_name == "Scalar") difference.bytes += 4, ++numbers;  // a Python number is read, 4 bytes of it
+      if (name == "aten::copy_") {                                                                            // an element copied is an operation
+        difference.flops = count_of(*call, 0);
+        ++copies;
+      } else if (category == "reduce") {  // one result, whatever the dimensions; a mean's divisions are none
+        const double results = (ours->bytes - *tensor_bytes(call->arguments[0])) / input_bytes(*call);
+        difference.flops = name == "aten::mean" ? -results : 0;
+        difference.bytes += (1 - results) * input_bytes(*call);
+        to_several += results != 1;
+      } else {
+        same += difference.bytes == 0;
+      }
+      expect_near(ours->flops + difference.flops, std::stod(row.at("GFLOPS")) * 1e9, what);
+      expect_near(ours->bytes + difference.bytes, std::stod(row.at("Data Moved (MB)")) * 1048576.0, what);
+    }
+  EXPECT_EQ(same, 92u);
+  EXPECT_EQ(copies, 62u);
+  EXPECT_EQ(expanded, 4u);
+  EXPECT_EQ(to_several, 4u);
+  EXPECT_EQ(wider, 1u);
+  EXPECT_EQ(numbers, 1u);
+}
+
 TEST(TraceLensOperators, ItsMegabytesAreMebibytes) {
   if (!std::filesystem::exists(folder())) GTEST_SKIP() << folder() << " is absent";
   const Row row = read_csv(folder() / "tl_h100_bertsmall" / "GEMM.csv").at(0);
