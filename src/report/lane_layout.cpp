@@ -60,17 +60,23 @@ LaneLayout lay_out_lanes(const Timeline& timeline, std::size_t most_tracks, std:
 
   const SliceColumns& slices = timeline.slices;
   layout.slices.reserve(slices.size());
+  layout.start.reserve(slices.size());
+  layout.end.reserve(slices.size());
   Column<std::uint16_t> depth;
+  Column<Interval> times;
   std::vector<std::uint32_t> next;
   for (const TrackId track : order) {
     const std::span<const SliceId> on_track = timeline.on_track(track);
     const bool stream = timeline.tracks[index(track)].kind == TrackKind::stream;
     depth.clear();
     depth.reserve(on_track.size());
+    times.clear();
+    times.reserve(on_track.size());
     Lanes activity, others;
     std::size_t activity_lanes = 0, other_lanes = 0;
     for (const SliceId slice : on_track) {
       const Nanoseconds start = slices.start[slice], end = slices.end(slice);
+      times.push_back({start, end});
       const bool first_group = stream && is_device_activity(slices.kind[slice]);
       const std::size_t lane = first_group ? activity.stack(start, end) : others.nest(start, end);
       if (lane >= most_lanes) {
@@ -96,8 +102,14 @@ LaneLayout lay_out_lanes(const Timeline& timeline, std::size_t most_tracks, std:
     layout.tracks.push_back({track, static_cast<std::uint32_t>(layout.first.size() - 1), static_cast<std::uint32_t>(lanes)});
     for (std::size_t lane = 0; lane < lanes; ++lane) layout.first.push_back(next[lane + 1]);
     layout.slices.append_uninitialised(next[lanes] - begin);
+    layout.start.append_uninitialised(next[lanes] - begin);
+    layout.end.append_uninitialised(next[lanes] - begin);
     for (std::size_t i = 0; i < on_track.size(); ++i) {
-      if (depth[i] != unplaced) layout.slices[next[lane_of(depth[i])]++] = on_track[i];
+      if (depth[i] == unplaced) continue;
+      const std::uint32_t place = next[lane_of(depth[i])]++;
+      layout.slices[place] = on_track[i];
+      layout.start[place] = times[i].begin;
+      layout.end[place] = times[i].end;
     }
   }
   return layout;

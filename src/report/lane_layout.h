@@ -17,6 +17,7 @@ struct LaneLayout {
   };
   std::vector<TrackLanes> tracks;    // tracks with slices, threads before streams, else in order of the timeline
   Column<SliceId> slices;            // by lane, then by start
+  Column<Nanoseconds> start, end;    // of those slices, beside them: most of what is asked of a lane needs no more
   std::vector<std::uint32_t> first;  // lanes + 1 entries into slices
   std::uint64_t left_out = 0;        // slices beyond the limits of tracks or lanes
 };

@@ -18,10 +18,10 @@ constexpr std::array<std::string_view, shade_count> shade_names = {"compute",   
                                                                    "overhead",        "profiler",        "other",       "idle_host",       "idle_launch",
                                                                    "idle_scheduling", "idle_dependency", "idle_graph",  "idle_unknown",    "idle_unlinked"};
 
-// Blocks are at most this long: 1 µs · 4^level. The last level is longer than any trace.
-constexpr std::size_t threshold_levels = 16;
+// Blocks are at most this long: 1 µs · 2^level. The last level is longer than any trace.
+constexpr std::size_t threshold_levels = 32;
 constexpr Nanoseconds threshold(std::size_t level) {
-  return level + 1 == threshold_levels ? std::numeric_limits<Nanoseconds>::max() : Nanoseconds{1000} << (2 * level);
+  return level + 1 == threshold_levels ? std::numeric_limits<Nanoseconds>::max() : Nanoseconds{1000} << level;
 }
 
 Shade shade_of(const Timeline& timeline, const Facts& facts, SliceId slice) {
@@ -106,7 +106,12 @@ class ViewMaker {
         layout_(lay_out_lanes(timeline, most_view_tracks, most_lanes_per_track)),
         labels_(timeline.names.size(), view_.labels) {
     view_.slices_left_out = layout_.left_out;
-    const bool all_fit = layout_.slices.size() <= most_items;
+    std::size_t idle_parts = 0;
+    for (const DeviceFacts& device : facts.devices) {
+      idle_.push_back(IdleParts(timeline, facts, device).of(device.slices));
+      idle_parts += idle_.back().size();
+    }
+    const bool all_fit = layout_.slices.size() + idle_parts <= most_items;
     if (all_fit) {
       view_.whole.resize(timeline.ranks.size());
     } else {
@@ -127,16 +132,15 @@ class ViewMaker {
                                                                    : ViewTrackKind::other;
       view_.tracks.push_back({kind, lanes.track, track.rank, track.device, static_cast<std::uint32_t>(view_.lanes.size()), lanes.lanes});
       for (std::uint32_t lane = lanes.first_lane; lane < lanes.first_lane + lanes.lanes; ++lane) {
-        const std::span<const SliceId> slices = lane_slices(lane);
-        add_lane(slices, view_.whole[index(track.rank)]);
-        if (slices.empty()) continue;
-        begin = std::min(begin, timeline_.slices.start[slices.front()]);
-        end = std::max(end, timeline_.slices.end(slices.back()));
+        add_lane(lane, view_.whole[index(track.rank)]);
+        if (layout_.first[lane] == layout_.first[lane + 1]) continue;
+        begin = std::min(begin, layout_.start[layout_.first[lane]]);
+        end = std::max(end, layout_.end[layout_.first[lane + 1] - 1]);
       }
     }
     if (begin <= end) view_.span = {begin, end};
     link();
-    for (const DeviceFacts& device : facts_.devices) add_idle(device);
+    for (std::size_t device = 0; device < facts_.devices.size(); ++device) add_idle(facts_.devices[device], idle_[device]);
     return std::move(view_);
   }
 
@@ -145,30 +149,53 @@ class ViewMaker {
     return layout_.slices.span().subspan(layout_.first[lane], layout_.first[lane + 1] - layout_.first[lane]);
   }
 
-  // The finest threshold at which single slices and blocks together are at most most_items; all thresholds are counted in one pass.
+  // The finest threshold at which single slices and blocks together are at most most_items. Each level merges what the one before it left, so that all are
+  // counted in little more than one pass; merging the slices themselves at the level then chosen gives about the same number.
   std::size_t choose_level(std::size_t most_items) const {
     std::array<std::uint64_t, threshold_levels> counts{};
     std::uint64_t whole = 0;
+    std::vector<Interval> blocks;
+    const auto count_blocks = [&] {
+      for (std::size_t level = 0; level < threshold_levels && !blocks.empty(); ++level) {
+        std::size_t kept = 0;
+        for (std::size_t next = 1; next < blocks.size(); ++next) {
+          if (blocks[next].end - blocks[kept].begin <= threshold(level)) {
+            blocks[kept].end = blocks[next].end;
+          } else {
+            blocks[++kept] = blocks[next];
+          }
+        }
+        blocks.resize(kept + 1);
+        counts[level] += blocks.size();
+      }
+      blocks.clear();
+    };
     for (const LaneLayout::TrackLanes& lanes : layout_.tracks) {
       const std::vector<Interval>& windows = view_.whole[index(timeline_.tracks[index(lanes.track)].rank)];
       for (std::uint32_t lane = lanes.first_lane; lane < lanes.first_lane + lanes.lanes; ++lane) {
         WindowCursor cursor(windows);
-        std::array<Nanoseconds, threshold_levels> block_begin;
-        block_begin.fill(std::numeric_limits<Nanoseconds>::min() / 2);
-        for (const SliceId slice : lane_slices(lane)) {
-          const Nanoseconds start = timeline_.slices.start[slice], end = timeline_.slices.end(slice);
-          if (cursor.contains(start)) {
+        for (std::uint32_t i = layout_.first[lane]; i < layout_.first[lane + 1]; ++i) {
+          if (cursor.contains(layout_.start[i])) {
             ++whole;
-            block_begin.fill(std::numeric_limits<Nanoseconds>::min() / 2);
-            continue;
-          }
-          for (std::size_t level = 0; level < threshold_levels; ++level) {
-            const bool opens = end - block_begin[level] > threshold(level);
-            counts[level] += opens;
-            block_begin[level] = opens ? start : block_begin[level];
+            count_blocks();
+          } else {
+            blocks.push_back({layout_.start[i], layout_.end[i]});
           }
         }
+        count_blocks();
       }
+    }
+    for (std::size_t device = 0; device < idle_.size(); ++device) {
+      WindowCursor cursor(view_.whole[index(facts_.devices[device].rank)]);
+      for (const IdlePart& part : idle_[device]) {
+        if (cursor.contains(part.interval.begin)) {
+          ++whole;
+          count_blocks();
+        } else {
+          blocks.push_back(part.interval);
+        }
+      }
+      count_blocks();
     }
     for (std::size_t level = 0; level < threshold_levels; ++level) {
       if (whole + counts[level] <= most_items) return level;
@@ -177,9 +204,7 @@ class ViewMaker {
   }
 
   // A device's idle time as a lane of its own, by cause. Where slices are merged, so are the gaps: parts of one cause that are shorter than a block may be.
-  void add_idle(const DeviceFacts& device) {
-    const IdleParts idle(timeline_, facts_, device);
-    const std::vector<IdlePart> parts = idle.of(device.slices);
+  void add_idle(const DeviceFacts& device, const std::vector<IdlePart>& parts) {
     if (parts.empty()) return;
     ViewLane lane;
     lane.first_item = static_cast<std::uint32_t>(view_.items.size());
@@ -222,54 +247,60 @@ class ViewMaker {
     if (!single) view_.blocks.push_back(block);
   }
 
-  void add_lane(std::span<const SliceId> slices, const std::vector<Interval>& windows) {
+  void add_lane(std::uint32_t number, const std::vector<Interval>& windows) {
     ViewLane lane;
     lane.first_item = static_cast<std::uint32_t>(view_.items.size());
-    lane.slices = slices.size();
+    const std::uint32_t end = layout_.first[number + 1];
+    lane.slices = end - layout_.first[number];
     WindowCursor cursor(windows);
     const Nanoseconds longest_block = threshold(level_);
-    for (std::size_t first = 0; first < slices.size();) {
-      const Nanoseconds start = timeline_.slices.start[slices[first]];
-      std::size_t last = first + 1;
+    for (std::uint32_t first = layout_.first[number]; first < end;) {
+      const Nanoseconds start = layout_.start[first];
+      std::uint32_t last = first + 1;
       if (merge_ && !cursor.contains(start)) {
-        while (last < slices.size() && timeline_.slices.end(slices[last]) - start <= longest_block && !cursor.contains(timeline_.slices.start[slices[last]]))
-          ++last;
+        while (last < end && layout_.end[last] - start <= longest_block && !cursor.contains(layout_.start[last])) ++last;
       }
-      lane.busy += last - first == 1 ? add_single(slices[first]) : add_block(slices.subspan(first, last - first));
+      lane.busy += last - first == 1 ? add_single(first) : add_block(first, last);
       first = last;
     }
     lane.items = static_cast<std::uint32_t>(view_.items.size()) - lane.first_item;
     view_.lanes.push_back(lane);
   }
 
-  Nanoseconds add_single(SliceId slice) {
-    const Nanoseconds duration = timeline_.slices.duration[slice];
+  // Of a place in the layout.
+  Nanoseconds add_single(std::uint32_t place) {
+    const SliceId slice = layout_.slices[place];
+    const Nanoseconds duration = layout_.end[place] - layout_.start[place];
     item_of_[slice] = static_cast<std::uint32_t>(view_.items.size());
-    add_item(timeline_.slices.start[slice], duration, labels_(timeline_.slices.name[slice], shade_of(timeline_, facts_, slice)), no_item,
+    add_item(layout_.start[place], duration, labels_(timeline_.slices.name[slice], shade_of(timeline_, facts_, slice)), no_item,
              timeline_.slices.detail[slice]);
     ++view_.slices_single;
     return duration;
   }
 
-  Nanoseconds add_block(std::span<const SliceId> slices) {
+  // Of places [first, last) of the layout.
+  Nanoseconds add_block(std::uint32_t first, std::uint32_t last) {
     ViewBlock block;
-    block.count = static_cast<std::uint32_t>(slices.size());
+    block.count = last - first;
     std::array<Nanoseconds, shade_count> busy{};
-    SliceId longest = slices.front();
-    for (const SliceId slice : slices) {
-      const Nanoseconds duration = timeline_.slices.duration[slice];
-      busy[static_cast<std::size_t>(shade_of(timeline_, facts_, slice))] += duration;
+    std::uint32_t longest = first;
+    block.longest = -1;
+    for (std::uint32_t place = first; place < last; ++place) {
+      const Nanoseconds duration = layout_.end[place] - layout_.start[place];
+      busy[static_cast<std::size_t>(shade_of(timeline_, facts_, layout_.slices[place]))] += duration;
       block.busy += duration;
-      if (duration > timeline_.slices.duration[longest]) longest = slice;
+      if (duration > block.longest) {
+        block.longest = duration;
+        longest = place;
+      }
     }
-    block.longest = timeline_.slices.duration[longest];
-    block.shade = static_cast<Shade>(std::max_element(busy.begin(), busy.end()) - busy.begin());
-    if (block.busy == 0) block.shade = shade_of(timeline_, facts_, longest);
-    const Nanoseconds start = timeline_.slices.start[slices.front()];
-    add_item(start, timeline_.slices.end(slices.back()) - start, labels_(timeline_.slices.name[longest], shade_of(timeline_, facts_, longest)),
+    const SliceId named = layout_.slices[longest];
+    const Shade shade = shade_of(timeline_, facts_, named);
+    block.shade = block.busy == 0 ? shade : static_cast<Shade>(std::max_element(busy.begin(), busy.end()) - busy.begin());
+    add_item(layout_.start[first], layout_.end[last - 1] - layout_.start[first], labels_(timeline_.slices.name[named], shade),
              static_cast<std::uint32_t>(view_.blocks.size()), NameId{0});
     view_.blocks.push_back(block);
-    view_.slices_merged += slices.size();
+    view_.slices_merged += block.count;
     return block.busy;
   }
 
@@ -314,7 +345,8 @@ class ViewMaker {
   TimelineView view_;
   LaneLayout layout_;
   Labels labels_;
-  Column<std::uint32_t> item_of_;  // per slice
+  Column<std::uint32_t> item_of_;            // per slice
+  std::vector<std::vector<IdlePart>> idle_;  // per device of the facts
   std::size_t level_ = 0;
   bool merge_ = false;
 };
