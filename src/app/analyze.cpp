@@ -207,7 +207,7 @@ std::string default_html_file(const std::string& input) {
   if (input == "-") return "stdin-report.html";
   std::string name = std::filesystem::path(input).lexically_normal().filename().string();
   if (name.empty()) name = std::filesystem::path(input).lexically_normal().parent_path().filename().string();
-  for (const std::string_view ending : {".gz", ".zst", ".json", ".pt", ".trace"}) {
+  for (const std::string_view ending : {".gz", ".zst", ".json", ".trace", ".pt"}) {
     if (name.ends_with(ending) && name.size() > ending.size()) name.resize(name.size() - ending.size());
   }
   return (name.empty() || name == "." || name == ".." ? "stepscope" : name) + "-report.html";

@@ -38,22 +38,37 @@ void write_legend(TextPage& page, const std::vector<DeviceTime>& devices) {
                                       {Ink::memory, "exposed copies"},
                                       {Ink::host, "host"},
                                       {Ink::launch, "launching"}};
-  std::string line = "  ";
+  std::vector<std::pair<std::string, std::string>> shown;  // glyph and name
   for (const Entry& entry : entries) {
     const bool there = std::any_of(devices.begin(), devices.end(), [&](const DeviceTime& d) {
       const std::vector<BarPart> parts = parts_of(d);
       return std::any_of(parts.begin(), parts.end(), [&](const BarPart& part) { return part.ink == entry.ink && part.length > 0; });
     });
-    if (there) line += bar_glyph(page, entry.ink) + " " + entry.name + "  ";
+    if (there) shown.emplace_back(bar_glyph(page, entry.ink), entry.name);
   }
-  page.line(line + "blank: other idle");
+  shown.emplace_back("blank:", "other idle");
+  std::string line = "  ";
+  int width = 2;
+  for (const auto& [glyph, name] : shown) {
+    const int needed = (glyph == "blank:" ? 7 : 2) + display_width(name);
+    if (width > 2 && width + needed > page.columns()) {
+      page.line(line);
+      line = "  ";
+      width = 2;
+    }
+    line += glyph + " " + name + "  ";
+    width += needed + 2;
+  }
+  page.line(line);
 }
 
 void write_part(TextPage& page, int depth, std::string_view name, double time, double span, std::string_view remark, Ink ink) {
   const std::string glyph = ink == Ink::plain ? " " : bar_glyph(page, ink);
-  const std::string label = pad_right(std::string(static_cast<std::size_t>(2 * depth), ' ') + std::string(name), 40);
-  page.line(fmt::format("  {} {}{}  {}  {}", glyph, label, pad_left(format_value(time, Unit::nanoseconds), 9),
-                        pad_left(format_value(time / span, Unit::ratio), 7), page.paint(Ink::faint, remark)));
+  const int width = std::min(40, page.columns() - 24);
+  const std::string label = pad_right(shorten_end(std::string(static_cast<std::size_t>(2 * depth), ' ') + std::string(name), width), width);
+  const std::string line =
+      fmt::format("  {} {}{}  {}", glyph, label, pad_left(format_value(time, Unit::nanoseconds), 9), pad_left(format_value(time / span, Unit::ratio), 7));
+  page.line(line + (width + 24 + display_width(remark) <= page.columns() ? "  " + page.paint(Ink::faint, remark) : ""));
 }
 
 void write_one(TextPage& page, const DeviceTime& d) {
@@ -106,9 +121,9 @@ void write_many(TextPage& page, const std::vector<DeviceTime>& devices, bool eve
   }
   int name_width = 0;
   for (const std::size_t i : shown) name_width = std::max(name_width, display_width(device_name(devices[i], devices)));
-  name_width = std::min(name_width, 24);
+  name_width = std::min(name_width, page.columns() >= 90 ? 24 : 10);
   const bool steps = std::any_of(devices.begin(), devices.end(), [](const DeviceTime& d) { return d.step_time > 0; });
-  const int bar_width = std::max(10, page.columns() - 2 - name_width - 2 - 46);
+  const int bar_width = std::max(0, page.columns() - 2 - name_width - 2 - 47);
   page.line("  " + page.paint(Ink::faint, fmt::format("{}{} {} {} {} {} {}", std::string(static_cast<std::size_t>(name_width + 2 + bar_width), ' '),
                                                       pad_left(steps ? "step" : "span", 10), pad_left("compute", 8), pad_left("comm", 6), pad_left("copies", 6),
                                                       pad_left("host", 6), pad_left("other", 6))));

@@ -103,7 +103,7 @@ std::string to_ascii(std::string_view text) {
 
 std::string TextPage::paint(Ink ink, std::string_view text) const {
   const std::string_view escape = escape_of(ink);
-  if (!colour_ || escape.empty() || text.empty()) return std::string(text);
+  if (!colour_ || escape.empty() || text.find_first_not_of(' ') == std::string_view::npos) return std::string(text);
   return std::string(escape).append(text).append("\033[0m");
 }
 

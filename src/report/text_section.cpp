@@ -14,6 +14,7 @@ namespace stepscope {
 namespace {
 
 constexpr int indent = 2, gap = 4;
+constexpr int tree_rows = 60;
 
 // Figures side by side: titles at the left of their cell, values at its right.
 void write_figures(TextPage& page, const std::vector<Figure>& figures) {
@@ -64,10 +65,26 @@ bool is_among(const std::string_view (&list)[N], std::string_view key) {
 }
 
 int rows_of(const Table& table, const TextOptions& options) {
+  if (table.key == "call_tree") return std::max(options.top, tree_rows);
   if (options.verbosity > 0 || is_among(main_tables, table.key)) return options.top;
   const int rows = std::max(std::min(options.top, 3), options.top / 2);
   const int all = static_cast<int>(std::min<std::size_t>(table.rows.size(), 1'000'000));
   return all <= rows + 2 && all <= options.top ? all : rows;  // a last line that stands for one or two rows is no shorter than they are
+}
+
+// A tree in the order of a walk: names stand as deep as their rows.
+Table indented_by_depth(Table table) {
+  constexpr double deepest = 20;
+  const auto depth = column_of(table, "depth"), parent = column_of(table, "parent");
+  if (!depth) return table;
+  for (auto& row : table.rows) {
+    auto* name = std::get_if<std::string>(&row.front());
+    if (name != nullptr) name->insert(0, static_cast<std::size_t>(2 * std::clamp(number_of(row[*depth]).value_or(0), 0.0, deepest)), ' ');
+    // Said by the indentation.
+    row[*depth] = Value{};
+    if (parent) row[*parent] = Value{};
+  }
+  return table;
 }
 
 // A curve over time, as the memory section has it: of the device with the highest values.
@@ -121,7 +138,7 @@ void write_section_body(TextPage& page, const TextOptions& options, const Sectio
     if (!first || titled) page.line();
     first = false;
     if (titled) page.paragraph(printable(table.title), indent, Ink::strong);
-    write_table(page, table, {.rows = rows_of(table, options), .all_columns = all, .indent = indent});
+    write_table(page, table.key == "call_tree" ? indented_by_depth(table) : table, {.rows = rows_of(table, options), .all_columns = all, .indent = indent});
   }
   for (const std::string& caveat : section.caveats) page.note(caveat);
 }

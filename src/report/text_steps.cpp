@@ -95,6 +95,10 @@ void write_steps(TextPage& page, const TextOptions& options, const Section* time
   for (const Section* section : {times, steps}) {
     if (section == nullptr) continue;
     if (options.verbosity > 0) {
+      if (section == steps && times != nullptr) {
+        page.line();
+        page.paragraph(printable(section->title), 2, Ink::strong);
+      }
       write_section_body(page, options, *section);
     } else {
       for (const std::string& caveat : section->caveats) page.note(caveat);

@@ -43,27 +43,29 @@ std::string text_cell(std::string cell, int width) {
   return shorten_middle(cell, width);
 }
 
+int width_of_cells(const LaidColumn& column) {
+  int width = 0;
+  for (const std::string& cell : column.cells) width = std::max(width, display_width(cell));
+  return width;
+}
+
 // Breaks "Device, own ms" into two lines where that makes the column narrower.
-void set_title(LaidColumn& column, const std::string& title) {
-  int cells = 0;
-  for (const std::string& cell : column.cells) cells = std::max(cells, display_width(cell));
-  column.title = title;
-  if (column.numeric && display_width(title) > std::max(cells, 7)) {
-    std::size_t best = std::string::npos;
-    int best_width = display_width(title);
-    for (std::size_t at = title.find(' '); at != std::string::npos; at = title.find(' ', at + 1)) {
-      const int width = std::max(display_width(title.substr(0, at)), display_width(title.substr(at + 1)));
-      if (width < best_width) {
-        best = at;
-        best_width = width;
-      }
-    }
-    if (best != std::string::npos) {
-      column.title_above = title.substr(0, best);
-      column.title = title.substr(best + 1);
+void break_title(LaidColumn& column) {
+  const std::string title = column.title;
+  std::size_t best = std::string::npos;
+  int best_width = display_width(title);
+  for (std::size_t at = title.find(' '); at != std::string::npos; at = title.find(' ', at + 1)) {
+    const int width = std::max(display_width(title.substr(0, at)), display_width(title.substr(at + 1)));
+    if (width < best_width) {
+      best = at;
+      best_width = width;
     }
   }
-  column.width = std::max({cells, display_width(column.title), display_width(column.title_above)});
+  if (best == std::string::npos || best_width >= column.width) return;
+  if (const int cells = width_of_cells(column); display_width(title) <= cells) return;
+  column.title_above = title.substr(0, best);
+  column.title = title.substr(best + 1);
+  column.width = std::max(width_of_cells(column), best_width);
 }
 
 LaidColumn lay_column(const Table& table, std::size_t source, std::size_t rows) {
@@ -81,7 +83,8 @@ LaidColumn lay_column(const Table& table, std::size_t source, std::size_t rows) 
   }
   std::string title = printable(header.title);
   if (!format.unit_name().empty()) title += " " + format.unit_name();
-  set_title(column, title);
+  column.title = title;
+  column.width = std::max(width_of_cells(column), display_width(title));
   return column;
 }
 
@@ -241,6 +244,11 @@ void write_table(TextPage& page, const Table& table, const TableStyle& style) {
     columns.push_back(lay_column(table, source, rows));
   }
   if (columns.empty()) return;  // nothing of it is for the terminal
+  if (total_width(columns) > room) {
+    for (LaidColumn& column : columns) {
+      if (column.numeric) break_title(column);
+    }
+  }
   while (!style.all_columns && !columns.front().numeric &&
          total_width(columns) - columns.front().width + std::min(columns.front().width, wanted_first) > room) {
     const auto expendable =

@@ -87,17 +87,20 @@ inline Section kernels_section() {
   section.tables.push_back(
       {.key = "kernels",
        .title = "Kernels",
-       .columns = {{"name", "Kernel"},
+       .columns = {{"name", "Name", Unit::none, false},
+                   {"short_name", "Kernel"},
+                   {"class", "Class"},
                    {"count", "Count", Unit::count},
                    {"total_ns", "Total", Unit::nanoseconds},
                    {"share", "Share", Unit::ratio},
                    {"median_ns", "Median", Unit::nanoseconds}},
-       .rows = {{std::string("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(int, "
-                             "at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)"),
-                 std::int64_t{1200}, ns(90'000'000), 0.45, ns(75'000)},
-                {std::string("ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_32x5_tn"), std::int64_t{96}, ns(80'500'000), 0.4025, ns(838'000)},
-                {std::string("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"), std::int64_t{7}, ns(29'500'000), 0.1475,
-                 ns(4'200'000)}}});
+       .rows = {
+           {std::string("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul> >(int)"),
+            std::string("vectorized_elementwise_kernel<CUDAFunctor_add<float>>"), std::string("compute"), std::int64_t{1200}, ns(90'000'000), 0.45, ns(75'000)},
+           {std::string("ampere_bf16_s16816gemm_128x128_tn"), std::string("ampere_bf16_s16816gemm_128x128_tn"), std::string("compute"), std::int64_t{96},
+            ns(80'500'000), 0.4025, ns(838'000)},
+           {std::string("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"), std::string("ncclDevKernel_AllReduce_Sum_bf16_RING_LL"),
+            std::string("communication"), std::int64_t{7}, ns(29'500'000), 0.1475, ns(4'200'000)}}});
   return section;
 }
 
