@@ -5,7 +5,7 @@ import { ColumnFormat, absent, csvCell, grouped, visible } from './format.ts';
 
 export interface TableOptions {
   rows?: number;                                   // shown at first; default 40
-  tools?: boolean;                                 // filter and copy; default: where there are more than 8 rows
+  tools?: boolean;                                 // filter, all columns, copy; default: as far as the table needs them
   bar?: string;                                    // key of the column that carries a bar; default "share", else the first total
   barShade?: (row: Value[]) => string;             // its shade by name; default "compute"
   onName?: (name: string) => void;                 // adds a button to the first text column: find in the timeline
@@ -132,7 +132,8 @@ export function tableView(table: Table, options: TableOptions = {}): TableView {
   };
 
   const tools = h('div', { class: 'table-tools' });
-  if (options.tools ?? table.rows.length > 8) {
+  const many = table.rows.length > 8;
+  if (options.tools ?? (many || hasMoreColumns)) {
     const field = h('input', { class: 'field', type: 'search', placeholder: 'Filter', 'aria-label': `Filter ${table.title}`, size: 22, spellcheck: 'false' });
     field.addEventListener('input', () => {
       filter = field.value.trim();
@@ -153,7 +154,8 @@ export function tableView(table: Table, options: TableOptions = {}): TableView {
         setTimeout(() => { copy.textContent = 'Copy CSV'; }, 1500);
       });
     });
-    tools.append(field, count, h('span', { class: 'grow' }));
+    if (many || options.tools) tools.append(field, count);
+    tools.append(h('span', { class: 'grow' }));
     if (hasMoreColumns) {
       const columns = h('button', { class: 'button', type: 'button', 'aria-pressed': 'false' }, 'All columns');
       columns.addEventListener('click', () => {

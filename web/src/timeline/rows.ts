@@ -17,7 +17,7 @@ export interface Row {
   lanesHidden: number;  // of a folded track
 }
 
-export const groupHeight = 24, stepsHeight = 20, laneHeight = 18, threadLaneHeight = 15, idleHeight = 10;
+export const groupHeight = 24, stepsHeight = 20, laneHeight = 18, threadLaneHeight = 15, idleHeight = 14;
 const most_open_lanes = 60;
 
 export interface Folding { folded: Set<string>; opened: Set<string> }
