@@ -46,7 +46,7 @@ void write_items(TextPage& page, const TextOptions& options, const Table& table)
     if (options.verbosity == 0 && is_everyday(table, row)) continue;
     const std::string explanation = text_cell(table, row, "explanation"), where = text_cell(table, row, "where");
     std::string text = is_said(explanation) ? explanation : words(text_cell(table, row, "kind"));
-    if (const auto count = cell(table, row, "count"); count && *count > 1) text += fmt::format(" ×{}", format_count(static_cast<std::int64_t>(*count)));
+    if (const auto count = cell(table, row, "count"); count && *count > 1) text += fmt::format(" ({} times)", format_count(static_cast<std::int64_t>(*count)));
     if (is_said(where)) text += fmt::format(" (first: {})", where);
     page.paragraph("- " + text, 2, Ink::plain, 2);
   }

@@ -99,13 +99,15 @@ void write_series(TextPage& page, const Table& table) {
   if (curve.size() < 2) return;
   const double begin = curve.front().first, length = curve.back().first - begin;
   std::vector<double> marks(static_cast<std::size_t>(page.columns() - indent));
-  // Each mark shows the highest value in its share of the time; where nothing changed, the value stays.
-  std::size_t filled = 0;
+  // Each mark shows the highest value in its share of the time; where nothing changed, the last value stays.
+  std::size_t reached = 0;
+  double last = 0;
   for (const auto& [at, bytes] : curve) {
     const double share = length > 0 ? (at - begin) / length : 1;
     const std::size_t mark = std::min(marks.size() - 1, static_cast<std::size_t>(share * static_cast<double>(marks.size())));
-    for (; filled < mark; ++filled) marks[filled + 1] = marks[filled];
-    marks[mark] = std::max(filled == mark ? marks[mark] : 0, bytes);
+    while (reached < mark) marks[++reached] = last;
+    marks[mark] = std::max(marks[mark], bytes);
+    last = bytes;
   }
   page.line();
   page.paragraph(fmt::format("{} over {}: {} allocated at most", format_value((*highest)[*device], Unit::none), format_value(length, Unit::nanoseconds),

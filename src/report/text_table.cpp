@@ -40,6 +40,7 @@ bool looks_like_kernel(std::string_view name) {
 
 std::string text_cell(std::string cell, int width) {
   if (display_width(cell) > width && looks_like_kernel(cell)) cell = readable_kernel_name(cell);
+  if (display_width(cell) > width && cell.starts_with("aten::")) cell.erase(0, 6);
   return shorten_middle(cell, width);
 }
 

@@ -19,6 +19,7 @@ constexpr double notable_loss = 0.05;           // of the time, for a loss to be
 constexpr double notable_kernel = 0.2;          // of the compute time
 constexpr std::size_t devices_first_rows = 20;  // kernels of each device that may be the longest of all
 constexpr double notable_difference = 0.03;     // between the host's step time and the device's
+constexpr double notable_slowness = 0.1;        // of a step's time, for a slow step to be told
 constexpr double notable_outside = 0.2;         // of the step, without the device
 constexpr double notable_spread = 0.02;         // of the step time, for its range to be told
 
@@ -192,7 +193,7 @@ Standout largest_loss(const std::vector<DeviceTime>& devices) {
   };
   const auto with_share = [&](double time) { return fmt::format("{}{} ({})", duration(time), per, format_percent(mean.share(time))); };
   if (mean.exposed_communication > 0) {
-    offer(mean.exposed_communication, fmt::format("Communication that nothing hides costs {}: only {} of it runs beside compute.",
+    offer(mean.exposed_communication, fmt::format("Exposed communication costs {}; {} of all communication is hidden behind compute.",
                                                   with_share(mean.exposed_communication), format_percent(1 - mean.exposed_communication / mean.communication)));
   }
   if (mean.exposed_memory > 0)
@@ -237,6 +238,36 @@ std::string largest_kernel(const std::vector<DeviceTime>& devices) {
                      shorten_middle(longest->first, 60), duration(longest->second.time), launches, format_percent(longest->second.time / total));
 }
 
+// The step inside the capture that is farthest above the others, and what made it so.
+std::string slowest_step(const std::vector<DeviceTime>& devices) {
+  struct Slow {
+    const DeviceTime* device = nullptr;
+    double difference = 0;
+    std::string step, mostly;
+  };
+  Slow slowest;
+  for (const DeviceTime& d : devices) {
+    const Section* steps = device_steps(*d.device);
+    const Section* section = find_section(d.device->sections, "slow_steps");
+    const Table* slow = section != nullptr ? section->table("steps") : nullptr;
+    if (steps == nullptr || slow == nullptr || !d.steady) continue;
+    const Table& all = steps->tables.front();
+    for (std::size_t row = 1; row + 1 < all.rows.size(); ++row) {
+      if (!is_outlier(all, row)) continue;
+      const std::string step = text_cell(all, row, "step");
+      for (std::size_t other = 0; other < slow->rows.size(); ++other) {
+        const double difference = cell(*slow, other, "difference_ns").value_or(0);
+        if (text_cell(*slow, other, "step") != step || difference <= std::max(slowest.difference, notable_slowness * d.span)) continue;
+        slowest = {&d, difference, step, text_cell(*slow, other, "mostly")};
+      }
+    }
+  }
+  if (slowest.device == nullptr) return {};
+  return fmt::format("Step {}{} took {} ({}) longer than the median step, mostly: {}.", slowest.step,
+                     devices.size() > 1 ? " of " + device_name(*slowest.device, devices) : "", duration(slowest.difference),
+                     format_percent(slowest.difference / slowest.device->span), shorten_middle(slowest.mostly, 60));
+}
+
 // Where a step is much longer than the device's part of it, the shares speak of the small part.
 std::string outside_of_device(const DeviceTime& d) {
   const double outside = d.step_time - d.span;
@@ -258,6 +289,7 @@ void write_verdict(TextPage& page, const ReportInput& input, const std::vector<D
     if (const std::string outside = outside_of_device(devices.front()); !outside.empty()) page.paragraph(outside);
   }
   if (const Standout loss = largest_loss(devices); !loss.text.empty()) page.paragraph(loss.text);
+  if (const std::string slow = slowest_step(devices); !slow.empty()) page.paragraph(slow);
   if (const std::string kernel = largest_kernel(devices); !kernel.empty()) page.paragraph(kernel);
 }
 

@@ -38,7 +38,8 @@ TEST(TextReport, PageOfOneDevice) {
 
 Step 400 ms (mean of 3 steady steps): 61 % compute, 22 % exposed communication, 9 % waiting for the
 host, 4 % launching, 1 % exposed copies, 3 % other idle.
-Communication that nothing hides costs 88.0 ms per step (22 %): only 20 % of it runs beside compute.
+Exposed communication costs 88.0 ms per step (22 %); 20 % of all communication is hidden behind
+compute.
 Longest on the device: vectorized_elementwise_kernel<CUDAFunctor_add<float>>, 90.0 ms in 1,200
 launches, 45 % of all kernel and copy time.
 Capture: nothing repaired, one thing worth knowing (at the end).
