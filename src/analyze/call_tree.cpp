@@ -30,9 +30,10 @@ struct Node {
   SliceKind kind = SliceKind::other;
   std::int64_t calls = 0, slices = 0, slices_total = 0;  // slices: launched from its own calls
   Nanoseconds cpu_own = 0, cpu_total = 0, device_own = 0, device_total = 0;
+  std::uint32_t latest_child = no_node, then = no_node;  // then: the sibling visited after this one the last time
 };
 
-// The nodes, found by (parent, name) in a hash table with linear probing.
+// The nodes, found by (parent, name) in a hash table with linear probing. Programs repeat themselves: mostly the sibling that followed the last time is it.
 class Tree {
  public:
   std::vector<Node> nodes;
@@ -42,6 +43,18 @@ class Tree {
     return static_cast<std::uint32_t>(nodes.size() - 1);
   }
   std::uint32_t child(std::uint32_t parent, NameId name, SliceKind kind) {
+    const std::uint32_t elder = nodes[parent].latest_child;
+    std::uint32_t found = elder == no_node ? no_node : nodes[elder].then;
+    if (found == no_node || nodes[found].name != name) {
+      found = search(parent, name, kind);
+      if (elder != no_node) nodes[elder].then = found;
+    }
+    nodes[parent].latest_child = found;
+    return found;
+  }
+
+ private:
+  std::uint32_t search(std::uint32_t parent, NameId name, SliceKind kind) {
     if (2 * (nodes.size() + 1) > slots_.size()) grow();
     for (std::size_t slot = slot_of(parent, name);; slot = (slot + 1) & (slots_.size() - 1)) {
       if (slots_[slot] == 0) {
@@ -53,8 +66,6 @@ class Tree {
       if (node.parent == parent && node.name == name) return slots_[slot] - 1;
     }
   }
-
- private:
   std::size_t slot_of(std::uint32_t parent, NameId name) const {
     const std::uint64_t key = std::uint64_t{parent} << 32 | static_cast<std::uint32_t>(name);
     return (key * 0x9E37'79B9'7F4A'7C15u >> 32) & (slots_.size() - 1);
@@ -99,16 +110,22 @@ Totals build(const Scene& scene, Tree& tree) {
   const Timeline& timeline = scene.timeline;
   const SliceColumns& s = timeline.slices;
   Totals totals;
-  RankColumn<Launched> launched(scene);
+  RankColumn<std::uint32_t> launched_at(scene, 0);  // per call that launched: 1 + the row of launched
+  Column<Launched> launched;
   std::int64_t slices = 0;
   for_each_device_slice(scene, [&](SliceId id) {
     totals.device += s.duration[id];
     ++slices;
     SliceId from = scene.facts.launch[id];
     if (from == no_id<SliceId>) from = scene.facts.operation[id];
-    if (from == no_id<SliceId> || !launched.contains(from)) return;
-    launched[from].device += s.duration[id];
-    ++launched[from].slices;
+    if (from == no_id<SliceId> || !launched_at.contains(from)) return;
+    std::uint32_t& place = launched_at[from];
+    if (place == 0) {
+      launched.push_back({});
+      place = static_cast<std::uint32_t>(launched.size());
+    }
+    launched[place - 1].device += s.duration[id];
+    ++launched[place - 1].slices;
   });
   totals.unattributed = totals.device;
   totals.unattributed_slices = slices;
@@ -122,8 +139,9 @@ Totals build(const Scene& scene, Tree& tree) {
     Node& node = tree.nodes[frame.payload];
     node.calls += window.contains(s.start[frame.slice]);
     node.cpu_total += frame.time();
-    const Launched& here = launched[frame.slice];
-    if (here.slices == 0) return;
+    const std::uint32_t place = launched_at[frame.slice];
+    if (place == 0) return;
+    const Launched& here = launched[place - 1];
     node.device_own += here.device;
     node.slices += here.slices;
     totals.unattributed -= here.device;

@@ -5,7 +5,7 @@
 // and cudaMemsetAsync alone, in whole µs.) Calls whose work has no device record have a cost but no delay.
 
 #include <algorithm>
-#include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,7 +20,7 @@ namespace {
 
 struct Api {
   NameId name{};
-  std::vector<Nanoseconds> costs, delays;
+  Column<Nanoseconds> costs, delays;
   std::int64_t slices = 0, unrecorded = 0;
 };
 
@@ -31,11 +31,15 @@ struct Call {
 };
 
 // The calls of the window that launched recorded work, each with the start of the first slice that it launched.
-std::vector<Call> recorded_calls(const Scene& scene) {
+Column<Call> recorded_calls(const Scene& scene) {
   constexpr std::uint32_t unseen = 0xFFFF'FFFFu;
   const SliceColumns& s = scene.timeline.slices;
   RankColumn<std::uint32_t> place(scene, unseen);
-  std::vector<Call> calls;
+  Column<Call> calls;
+  std::size_t most = 0;
+  for (const DeviceFacts& device : scene.facts.devices)
+    if (device.rank == scene.rank) most += device.slices.size();
+  calls.reserve(most);
   for_each_device_slice(scene, [&](SliceId id) {
     const SliceId launch = scene.facts.launch[id];
     if (launch == no_id<SliceId> || !place.contains(launch)) return;
@@ -59,7 +63,7 @@ std::vector<Nanoseconds> bucket_bounds() {
   return bounds;
 }
 
-Table histogram(const std::vector<Nanoseconds>& delays) {
+Table histogram(std::span<const Nanoseconds> delays) {
   Table table{.key = "delay_histogram",
               .title = "Launch delays",
               .columns = {{"from_ns", "From", Unit::nanoseconds},
@@ -94,8 +98,13 @@ std::vector<Section> answer_launches(const Scene& scene) {
     }
     return apis[api];
   };
-  for (const Call& call : recorded_calls(scene)) {
+  const Column<Call> recorded = recorded_calls(scene);
+  for (const Call& call : recorded) {
     Api& api = api_of(call.call);
+    if (api.costs.empty()) {  // address space only: a page is there once it is written to
+      api.costs.reserve(recorded.size());
+      api.delays.reserve(recorded.size());
+    }
     api.costs.push_back(s.duration[call.call]);
     api.delays.push_back(std::max<Nanoseconds>(0, call.first_start - s.end(call.call)));
     api.slices += call.slices;
@@ -109,11 +118,13 @@ std::vector<Section> answer_launches(const Scene& scene) {
   }
   if (apis.empty()) return {};
 
-  std::vector<Nanoseconds> all_costs, all_delays;
+  Column<Nanoseconds> all_costs, all_delays;
+  all_costs.reserve(recorded.size() + scene.facts.unrecorded_launches.size());
+  all_delays.reserve(recorded.size());
   std::int64_t slices = 0, unrecorded = 0;
   for (const Api& api : apis) {
-    all_costs.insert(all_costs.end(), api.costs.begin(), api.costs.end());
-    all_delays.insert(all_delays.end(), api.delays.begin(), api.delays.end());
+    all_costs.append(api.costs);
+    all_delays.append(api.delays);
     slices += api.slices;
     unrecorded += api.unrecorded;
   }
@@ -134,15 +145,15 @@ std::vector<Section> answer_launches(const Scene& scene) {
               .rows = {}};
   std::ranges::sort(apis, [](const Api& a, const Api& b) { return a.costs.size() != b.costs.size() ? a.costs.size() > b.costs.size() : a.name < b.name; });
   for (Api& api : apis) {
-    const Spread cost = spread(api.costs), delay = spread(api.delays);
+    const Spread cost = spread(api.costs.span()), delay = spread(api.delays.span());
     const auto of_delay = [&](Nanoseconds value) { return whole_if(delay.count != 0, value); };
     table.rows.push_back({text(timeline.names[api.name]), whole(cost.count), whole(api.slices), whole(cost.total), whole(cost.median), whole(cost.p90),
                           whole(cost.maximum), of_delay(delay.median), of_delay(delay.p90), of_delay(delay.maximum), whole(api.unrecorded)});
   }
   section.tables.push_back(std::move(table));
-  section.tables.push_back(histogram(all_delays));
+  section.tables.push_back(histogram(all_delays.span()));
 
-  const Spread cost = spread(all_costs), delay = spread(all_delays);
+  const Spread cost = spread(all_costs.span()), delay = spread(all_delays.span());
   const auto of_delay = [&](Nanoseconds value) { return whole_if(delay.count != 0, value); };
   section.figures = {{"calls", "Launching calls", Unit::count, whole(cost.count)},
                      {"launched", "Device slices launched", Unit::count, whole(slices)},

@@ -253,7 +253,15 @@ class ModuleTimes {
   std::optional<ForwardOperators> forward_;
 };
 
+bool may_have_modules(const Timeline& timeline) {
+  if (std::ranges::any_of(timeline.python, [](const PythonFact& fact) { return fact.module != 0xFFFF'FFFFu; })) return true;
+  for (std::uint32_t i = 0; i < timeline.details.size(); ++i)
+    if (timeline.details[NameId{i}].find("\"Module Hierarchy\"") != std::string_view::npos) return true;
+  return false;
+}
+
 std::vector<Section> answer_modules(const Scene& scene) {
+  if (!may_have_modules(scene.timeline)) return {};
   ModuleTimes times(scene);
   if (!times.find_calls()) return {};
   times.add_device_slices();

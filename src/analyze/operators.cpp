@@ -26,20 +26,8 @@ constexpr std::size_t part_count = 6;
 constexpr std::string_view part_names[part_count] = {"forward", "recomputed forward", "backward", "optimizer", "data", "other"};
 
 Part part_of(const Facts& facts, SliceId id) {
-  if (facts.recomputed[id] != 0) return Part::recomputed;
-  switch (facts.phase[id]) {
-    case Phase::forward:
-      return Part::forward;
-    case Phase::backward:
-      return Part::backward;
-    case Phase::optimizer:
-      return Part::optimizer;
-    case Phase::data:
-      return Part::data;
-    case Phase::other:
-      break;
-  }
-  return Part::other;
+  static constexpr Part parts[phase_count] = {Part::forward, Part::backward, Part::optimizer, Part::data, Part::other};  // by Phase
+  return facts.recomputed[id] != 0 ? Part::recomputed : parts[static_cast<std::size_t>(facts.phase[id])];
 }
 
 // What a row of any of the tables sums up.
@@ -99,36 +87,38 @@ RankColumn<Nanoseconds> sum_device_slices(const Scene& scene, Answer& answer) {
 
 // Operator calls: CPU time, and device time with the operators inside.
 void walk_operators(const Scene& scene, const RankColumn<Nanoseconds>& launched, Answer& answer) {
-  struct Inside {
-    Nanoseconds device = 0;
+  struct Call {
+    ByName* name = nullptr;
+    Sums* part = nullptr;
+    Nanoseconds duration = 0, device = 0;  // device: of what it and the operators inside launched
   };
-  using Frame = StackFrame<Inside>;
+  using Frame = StackFrame<Call>;
   const SliceColumns& s = scene.timeline.slices;
   const Interval window = scene.whole_capture ? all_time : scene.window;
-  const auto enter = [&](Frame& frame, Frame* around) {
-    ByName& name = answer.names[index(s.name[frame.slice])];
-    ++name.open;
-    const Nanoseconds duration = std::max<Nanoseconds>(0, std::min(s.end(frame.slice), window.end) - std::max(s.start[frame.slice], window.begin));
-    Sums one{.calls = window.contains(s.start[frame.slice]), .slices = 0, .cpu_own = duration, .device_own = 0};
-    name += one;
-    if (name.open == 1) name.cpu_total += duration;
-    answer.parts[static_cast<std::size_t>(part_of(scene.facts, frame.slice))] += one;
-    if (around != nullptr) {
-      answer.names[index(s.name[around->slice])].cpu_own -= frame.time();
-      answer.parts[static_cast<std::size_t>(part_of(scene.facts, around->slice))].cpu_own -= frame.time();
-    }
-    frame.payload.device = launched[frame.slice];
+  const auto enter = [&](Frame& frame, Frame*) {
+    Call& call = frame.payload;
+    call.name = &answer.names[index(s.name[frame.slice])];
+    call.part = &answer.parts[static_cast<std::size_t>(part_of(scene.facts, frame.slice))];
+    call.duration = std::max<Nanoseconds>(0, std::min(s.end(frame.slice), window.end) - std::max(s.start[frame.slice], window.begin));
+    call.device = launched[frame.slice];
+    const bool counts = window.contains(s.start[frame.slice]);
+    call.name->calls += counts;
+    call.part->calls += counts;
+    if (call.name->open++ == 0) call.name->cpu_total += call.duration;
   };
-  const auto leave = [&](Frame& frame, Frame* around) {
-    ByName& name = answer.names[index(s.name[frame.slice])];
-    if (--name.open == 0) name.device_total += frame.payload.device;
-    if (around != nullptr) around->payload.device += frame.payload.device;
+  const auto leave = [](Frame& frame, Frame* around) {
+    const Call& call = frame.payload;
+    const Nanoseconds own = call.duration - frame.inner;
+    call.name->cpu_own += own;
+    call.part->cpu_own += own;
+    if (--call.name->open == 0) call.name->device_total += call.device;
+    if (around != nullptr) around->payload.device += call.device;
   };
   const auto skip = [](SliceKind kind) { return kind != SliceKind::operation; };
   const auto is_operator = [](SliceKind) { return true; };
   for (const TrackId track : tracks_of_rank(scene)) {
     if (scene.timeline.tracks[index(track)].kind == TrackKind::stream) continue;
-    walk_call_stack<Inside>(scene.timeline, scene.facts.operation, track, window, skip, is_operator, enter, leave);
+    walk_call_stack<Call>(scene.timeline, scene.facts.operation, track, window, skip, is_operator, enter, leave);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyze/question.h"
+#include "base/column.h"
 
 namespace stepscope {
 
@@ -23,6 +24,7 @@ struct RowRange {
   std::size_t begin = 0, end = 0;
 };
 inline RowRange rows_of_rank(const Scene& scene) {
+  if (scene.timeline.ranks.size() == 1) return {0, scene.timeline.slices.size()};
   RowRange rows{scene.timeline.slices.size(), 0};
   for (const TrackId track : tracks_of_rank(scene)) {
     for (const SliceId id : scene.timeline.on_track(track)) {
@@ -40,7 +42,7 @@ class RankColumn {
   explicit RankColumn(const Scene& scene, T value = T{}) {
     const RowRange rows = rows_of_rank(scene);
     begin_ = rows.begin;
-    values_.assign(rows.end - rows.begin, value);
+    values_.resize(rows.end - rows.begin, value);
   }
   T& operator[](SliceId id) { return values_[index(id) - begin_]; }
   const T& operator[](SliceId id) const { return values_[index(id) - begin_]; }
@@ -48,7 +50,7 @@ class RankColumn {
 
  private:
   std::size_t begin_ = 0;
-  std::vector<T> values_;
+  Column<T> values_;
 };
 
 // In a question of scope rank the window is host time: a device slice belongs to it when its launch does, one without launch record when it starts in it.
