@@ -10,29 +10,56 @@ RankId TimelineBuilder::add_rank(Rank rank) {
   return RankId{static_cast<std::uint32_t>(timeline_.ranks.size() - 1)};
 }
 
+namespace {
+
+std::uint64_t track_hash(const Track& track) {
+  const std::uint64_t key[] = {index(track.rank),   static_cast<std::uint64_t>(track.kind),  index(track.process), index(track.thread),
+                               index(track.device), static_cast<std::uint64_t>(track.stream)};
+  return hash_bytes({reinterpret_cast<const char*>(key), sizeof key});
+}
+
+std::uint64_t device_hash(RankId rank, std::string_view label) {
+  return hash_bytes(label) + index(rank);
+}
+
+}  // namespace
+
+std::span<const std::uint32_t> TimelineBuilder::RowIndex::candidates(std::uint64_t hash) const {
+  const auto found = rows_.find(hash);
+  return found == rows_.end() ? std::span<const std::uint32_t>{} : std::span<const std::uint32_t>(found->second);
+}
+
+void TimelineBuilder::RowIndex::bring_up_to(std::size_t rows, const std::function<std::uint64_t(std::size_t)>& hash_of) {
+  if (indexed_ > rows) *this = RowIndex{};  // the builder was emptied
+  for (; indexed_ < rows; ++indexed_) rows_[hash_of(indexed_)].push_back(static_cast<std::uint32_t>(indexed_));
+}
+
 TrackId TimelineBuilder::track(RankId rank, TrackKind kind, std::string_view process, std::string_view thread, DeviceId device, std::int64_t stream) {
-  const NameId process_name = names().intern(process), thread_name = names().intern(thread);
-  for (std::size_t i = 0; i < timeline_.tracks.size(); ++i) {
-    const Track& known = timeline_.tracks[i];
-    if (known.rank == rank && known.process == process_name && known.thread == thread_name && known.device == device && known.stream == stream &&
-        known.kind == kind)
-      return TrackId{static_cast<std::uint32_t>(i)};
-  }
   Track fresh;
   fresh.rank = rank;
   fresh.kind = kind;
-  fresh.process = process_name;
-  fresh.thread = thread_name;
-  fresh.owner_process = process_name;
+  fresh.process = names().intern(process);
+  fresh.thread = names().intern(thread);
+  fresh.owner_process = fresh.process;
   fresh.device = device;
   fresh.stream = stream;
-  timeline_.tracks.push_back(std::move(fresh));
-  return TrackId{static_cast<std::uint32_t>(timeline_.tracks.size() - 1)};
+  std::vector<Track>& tracks = timeline_.tracks;
+  track_index_.bring_up_to(tracks.size(), [&](std::size_t row) { return track_hash(tracks[row]); });
+  for (const std::uint32_t row : track_index_.candidates(track_hash(fresh))) {
+    const Track& known = tracks[row];
+    if (known.rank == rank && known.process == fresh.process && known.thread == fresh.thread && known.device == device && known.stream == stream &&
+        known.kind == kind)
+      return TrackId{row};
+  }
+  tracks.push_back(std::move(fresh));
+  return TrackId{static_cast<std::uint32_t>(tracks.size() - 1)};
 }
 
 DeviceId TimelineBuilder::device(RankId rank, std::string_view label) {
-  for (std::size_t i = 0; i < timeline_.devices.size(); ++i)
-    if (timeline_.devices[i].rank == rank && timeline_.devices[i].label == label) return DeviceId{static_cast<std::uint32_t>(i)};
+  std::vector<Device>& devices = timeline_.devices;
+  device_index_.bring_up_to(devices.size(), [&](std::size_t row) { return device_hash(devices[row].rank, devices[row].label); });
+  for (const std::uint32_t row : device_index_.candidates(device_hash(rank, label)))
+    if (devices[row].rank == rank && devices[row].label == label) return DeviceId{row};
   Device fresh;
   fresh.rank = rank;
   fresh.label = label;
@@ -40,8 +67,8 @@ DeviceId TimelineBuilder::device(RankId rank, std::string_view label) {
   if (const auto [end, problem] = std::from_chars(label.data(), label.data() + label.size(), number);
       problem == std::errc{} && end == label.data() + label.size())
     fresh.number = number;
-  timeline_.devices.push_back(std::move(fresh));
-  return DeviceId{static_cast<std::uint32_t>(timeline_.devices.size() - 1)};
+  devices.push_back(std::move(fresh));
+  return DeviceId{static_cast<std::uint32_t>(devices.size() - 1)};
 }
 
 SliceId TimelineBuilder::add_slice(SliceKind kind, TrackId track, Nanoseconds start, Nanoseconds duration, NameId name, std::uint64_t correlation,

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "timeline/timeline.h"
 
@@ -50,11 +53,23 @@ class TimelineBuilder {
   // Adds by to the time of every row. The caller sees to it that nothing overflows.
   void move_in_time(Nanoseconds by);
 
-  // Sorts each track, sorts the fact lists by slice, makes times relative to the earliest start and marks devices with activity. The builder is empty afterwards.
+  // Sorts each track, sorts the fact lists by slice, makes times relative to the earliest start and marks devices with activity. The builder is empty
+  // afterwards.
   Timeline finish();
 
  private:
+  // Rows of tracks and devices by a hash of their keys. Rows that were added past track() and device() are taken in when one of them is asked for.
+  class RowIndex {
+   public:
+    std::span<const std::uint32_t> candidates(std::uint64_t hash) const;
+    void bring_up_to(std::size_t rows, const std::function<std::uint64_t(std::size_t)>& hash_of);
+
+   private:
+    std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> rows_;
+    std::size_t indexed_ = 0;
+  };
   Timeline timeline_;
+  RowIndex track_index_, device_index_;
 };
 
 }  // namespace stepscope

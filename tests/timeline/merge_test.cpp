@@ -133,5 +133,35 @@ TEST(Merge, TimeRangeCoversEveryKindOfRowAndShiftMovesThemAll) {
   EXPECT_EQ(timeline.memory[0].time, 2);
 }
 
+TEST(Builder, TracksAndDevicesAreFoundAgainAlsoAfterAnAppendAndAFinish) {
+  TimelineBuilder into, from;
+  fill(into, 0, 0, "x");
+  fill(from, 1, 0, "x");
+  into.append(std::move(from), "");
+  EXPECT_EQ(into.device(RankId{0}, "0"), DeviceId{0});
+  EXPECT_EQ(into.device(RankId{1}, "0"), DeviceId{1});
+  EXPECT_EQ(into.track(RankId{1}, TrackKind::thread, "python", "main"), TrackId{3});
+  EXPECT_EQ(into.track(RankId{1}, TrackKind::stream, "0", "7", DeviceId{1}, 7), TrackId{2});
+  EXPECT_EQ(into.track(RankId{1}, TrackKind::stream, "0", "8", DeviceId{1}, 8), TrackId{4});
+  EXPECT_EQ(into.finish().tracks.size(), 5u);
+  fill(into, 0, 0, "y");
+  EXPECT_EQ(into.track(RankId{0}, TrackKind::thread, "python", "main"), TrackId{1});
+  EXPECT_EQ(into.device(RankId{0}, "0"), DeviceId{0});
+}
+
+// Both are linear in the number of rows: a file may name as many threads as it likes.
+TEST(Builder, ManyTracksAndDevices) {
+  TimelineBuilder builder;
+  const RankId rank = builder.add_rank({});
+  constexpr int count = 50'000;
+  for (int round = 0; round < 2; ++round)
+    for (int i = 0; i < count; ++i) {
+      const std::string number = std::to_string(i);
+      const DeviceId device = builder.device(rank, number);
+      ASSERT_EQ(index(device), static_cast<std::size_t>(i));
+      ASSERT_EQ(index(builder.track(rank, TrackKind::stream, number, "7", device, 7)), static_cast<std::size_t>(i));
+    }
+}
+
 }  // namespace
 }  // namespace stepscope
