@@ -26,6 +26,7 @@ namespace {
 struct Collective {
   CollectiveCall call;
   bool start_transient = false;
+  bool launch_known = false;
   std::int64_t kernels = 0;
   Nanoseconds duration = 0;
 };
@@ -38,6 +39,7 @@ std::vector<Collective> collectives_of(const Scene& scene) {
     if (scene.facts.activity[id] != ActivityClass::communication) continue;
     Collective fresh{.call = collective_call(scene.timeline, scene.facts, id),
                      .start_transient = std::ranges::binary_search(scene.facts.start_transients, id),
+                     .launch_known = scene.facts.launch[id] != no_id<SliceId>,
                      .kernels = 1,
                      .duration = s.duration[id]};
     if (fresh.call.cause != no_id<SliceId>) {
@@ -96,7 +98,7 @@ std::vector<Section> answer_collectives(const Scene& scene) {
   std::map<Key, Sums> rows;
   std::map<CollectiveFunction, Nanoseconds> by_function;
   Nanoseconds total = 0, start = 0;
-  std::int64_t without_size = 0, without_group = 0, starting = 0, known_bytes = 0;
+  std::int64_t without_size = 0, without_launch = 0, without_group = 0, starting = 0, known_bytes = 0;
   for (const Collective& one : collectives) {
     const CollectiveCall& call = one.call;
     Sums& sums = rows[{call.function, call.type, size_class(call.bytes), call.group, call.group_ranks, call.group_size.value_or(0), one.start_transient}];
@@ -107,6 +109,7 @@ std::vector<Section> answer_collectives(const Scene& scene) {
     total += one.duration;
     known_bytes += call.bytes.value_or(0);
     without_size += !call.bytes.has_value();
+    without_launch += !call.bytes.has_value() && !one.launch_known;
     without_group += !call.group_size.has_value();
     starting += one.start_transient;
     if (one.start_transient) start += one.duration;
@@ -174,9 +177,13 @@ std::vector<Section> answer_collectives(const Scene& scene) {
   if (starting > 0)
     section.caveats.push_back(
         fmt::format("{} collective(s) of {} waited for other ranks to start their profilers; they are rows of their own.", starting, format_duration(start)));
-  if (without_size > 0)
-    section.caveats.push_back(fmt::format(
-        "The size of {} of {} is not recorded (profile with record_shapes=True; since PyTorch 2.2 NCCL's arguments come with it).", without_size, count));
+  if (without_launch > 0)
+    section.caveats.push_back(
+        fmt::format("{} of {} were launched before the capture or have no launch record: nothing tells their size.", without_launch, count));
+  if (without_size > without_launch)
+    section.caveats.push_back(
+        fmt::format("The size of {} of {} is not recorded (profile with record_shapes=True; since PyTorch 2.2 NCCL's arguments come with it).",
+                    without_size - without_launch, count));
   if (without_group > 0 && without_group > without_size)
     section.caveats.push_back(
         fmt::format("The process group of {} of {} is not recorded: no bus bandwidth where it depends on the group's size.", without_group, count));

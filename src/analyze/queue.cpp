@@ -18,7 +18,7 @@ namespace stepscope {
 
 namespace {
 
-// The driver's queue holds this many launches: the next launch call blocks until one starts.
+// CUDA's queue of a stream holds this many launches: the next launch call blocks until one starts.
 constexpr std::int64_t full_queue = 1024;
 
 struct Stream {
@@ -96,6 +96,7 @@ std::vector<Section> answer_queue(const Scene& scene) {
                           {"full_ns", "Full", Unit::nanoseconds}},
               .rows = {}};
   Nanoseconds full = 0;
+  std::int64_t longest = 0;
   for (Stream& stream : streams) {
     const auto launches =
         static_cast<std::int64_t>(std::ranges::count_if(stream.arrivals, [&](Nanoseconds t) { return scene.whole_capture || scene.window.contains(t); }));
@@ -103,19 +104,25 @@ std::vector<Section> answer_queue(const Scene& scene) {
     if (launches == 0 && lengths.longest == 0) continue;
     const Nanoseconds time = lengths.over.length();
     full = std::max(full, lengths.full);
+    longest = std::max(longest, lengths.longest);
     table.rows.push_back({whole(stream.number), whole(launches), time > 0 ? Value{lengths.length_time / static_cast<double>(time)} : absent(),
                           whole(lengths.longest), whole(lengths.empty), share(lengths.empty, time), whole(lengths.full)});
     if (section.summary.empty() && time > 0)
       section.summary =
-          fmt::format("On the busiest stream ({}), {:.1f} launches wait on average, at most {}; none for {:.0f} % of the time.", stream.number,
+          fmt::format("On the busiest stream ({}), {:.1f} launches wait on average, at most {}; it is empty {:.0f} % of the time.", stream.number,
                       lengths.length_time / static_cast<double>(time), lengths.longest, 100.0 * static_cast<double>(lengths.empty) / static_cast<double>(time));
   }
   if (table.rows.empty()) return {};
   section.figures = {{"full_ns", "Longest time at a full queue", Unit::nanoseconds, whole(full)}};
   section.tables.push_back(std::move(table));
-  if (full > 0)
+  // A queue that holds clearly more than CUDA's is another one (AMD's is larger): nothing blocked there.
+  if (full > 0 && longest <= full_queue + full_queue / 16)
     section.caveats.push_back(
-        fmt::format("A stream with {} launches waiting is full: further launch calls block until one starts, so their cost is waiting, not work.", full_queue));
+        fmt::format("For {}, {} launches waited: the queue was full, and further launch calls blocked until one started. Their cost then is waiting, not work.",
+                    format_duration(full), full_queue));
+  else if (full > 0)
+    section.caveats.push_back(
+        fmt::format("Up to {} launches waited: the limit of {} at which CUDA's launch calls block does not hold for this device.", longest, full_queue));
   return {std::move(section)};
 }
 

@@ -162,11 +162,10 @@ std::vector<Section> answer_synchronisations(const Scene& scene) {
     if (name != NameId{0}) value = std::string(timeline.names[name]);
     return value;
   };
-  Table causes_table{
-      .key = "by_operator",
-      .title = "By the operator that waited",
-      .columns = {{"operator", "Operator"}, {"outermost", "Within"}, {"caller", "Called from", Unit::none, false}, {"call", "Call"}},
-      .rows = {}};
+  Table causes_table{.key = "by_operator",
+                     .title = "By the operator that waited",
+                     .columns = {{"operator", "Operator"}, {"outermost", "Within"}, {"caller", "Called from", Unit::none, false}, {"call", "Call"}},
+                     .rows = {}};
   causes_table.columns.insert(causes_table.columns.end(), counts.begin(), counts.end());
   for (const auto& [cause, blocked] : by_time(by_cause)) {
     causes_table.rows.push_back({name_or_absent(cause.operation), name_or_absent(cause.outermost), name_or_absent(cause.caller), name_or_absent(cause.call)});
@@ -174,7 +173,7 @@ std::vector<Section> answer_synchronisations(const Scene& scene) {
   }
   const std::vector<Value>& worst = causes_table.rows.front();
   const auto* worst_operator = std::get_if<std::string>(&worst[1]);
-  section.summary = fmt::format("{} calls block for {}; on launching threads {}, most of it in {}.", all.count, format_duration(all.total),
+  section.summary = fmt::format("Blocking calls take {} (on launching threads {}), most of it in {}.", format_duration(all.total),
                                 format_duration(all.launching), worst_operator != nullptr ? *worst_operator : timeline.names[by_time(by_call).front().first]);
   section.tables.push_back(std::move(calls_table));
   section.tables.push_back(std::move(causes_table));

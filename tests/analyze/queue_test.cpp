@@ -70,7 +70,22 @@ TEST(QueueThatIsFull, TimeAtTheLimitIsCounted) {
   run.finish();
   const Section section = queue_question.answer(run.device_scene()).at(0);
   EXPECT_EQ(whole_of(section.figure("full_ns")->value), 1'053'000);
-  EXPECT_EQ(section.caveats.size(), 1u);
+  ASSERT_EQ(section.caveats.size(), 1u);
+  EXPECT_EQ(section.caveats[0], "Up to 1100 launches waited: the limit of 1024 at which CUDA's launch calls block does not hold for this device.");
+}
+
+TEST(QueueThatIsFull, BlocksAtTheLimit) {
+  HandBuilt run;
+  const TrackId thread = run.thread("1"), stream = run.stream(7);
+  for (std::uint64_t i = 0; i < 1024; ++i) {
+    run.call(thread, "cudaLaunchKernel", static_cast<double>(i), 0.5, i);
+    run.kernel(stream, "k", 2000.0 + static_cast<double>(i), 1, i);
+  }
+  run.finish();
+  const Section section = queue_question.answer(run.device_scene()).at(0);
+  EXPECT_EQ(whole_of(section.figure("full_ns")->value), 977'000) << "from 1023 to 2000 µs";
+  ASSERT_EQ(section.caveats.size(), 1u);
+  EXPECT_TRUE(section.caveats[0].starts_with("For 977 µs, 1024 launches waited: the queue was full"));
 }
 
 TEST(QueueOfNothing, HasNoSection) {
