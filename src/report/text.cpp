@@ -104,7 +104,7 @@ void write_header(TextPage& page, const ReportInput& input) {
     }
   }
   add(gpus > 1 && !gpu.empty() ? fmt::format("{} × {}", gpus, printable(gpu)) : printable(gpu));
-  add(fmt::format("{} events in {}", format_count(static_cast<std::int64_t>(events)),
+  add(fmt::format("{} event{} in {}", format_count(static_cast<std::int64_t>(events)), events == 1 ? "" : "s",
                   format_duration(std::llround(1e9 * (input.read_seconds + input.analysis_seconds)))));
   page.paragraph(text, 0, Ink::faint);
 }
@@ -115,14 +115,14 @@ std::string text_report(const ReportInput& input, const TextOptions& options) {
   const std::vector<DeviceTime> devices = device_times(findings);
 
   write_header(page, input);
-  const bool health_first = health_comes_first(findings);
+  const bool health_first = health_comes_first(input);
   if (health_first) {
     page.line();
-    page.paragraph(health_line(findings), 0, Ink::warning);
+    page.paragraph(health_line(input), 0, Ink::warning);
   }
   page.line();
   write_verdict(page, input, devices);
-  if (!health_first) page.paragraph(health_line(findings));
+  if (!health_first) page.paragraph(health_line(input));
   if (health_first) write_health(page, options, findings);
 
   write_breakdown(page, options, devices);

@@ -82,7 +82,8 @@ void write_one(TextPage& page, const DeviceTime& d) {
   if (d.exposed_memory > 0) write_part(page, 0, "exposed copies", d.exposed_memory, d.span, "", Ink::memory);
   if (d.idle > 0) write_part(page, 0, "idle", d.idle, d.span, "", Ink::plain);
   for (const auto& cause : d.causes) {
-    if (d.idle > 0) write_part(page, 1, cause.name, cause.time, d.span, "", cause.ink);
+    const std::string name = cause.name.starts_with("idle ") ? cause.name.substr(5) : cause.name;
+    if (d.idle > 0) write_part(page, 1, name, cause.time, d.span, "", cause.ink);
   }
 }
 

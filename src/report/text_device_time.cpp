@@ -140,11 +140,11 @@ const Section* device_steps(const DeviceFindings& device) {
 }
 
 std::string device_name(const DeviceTime& device, const std::vector<DeviceTime>& all) {
-  if (all.size() == 1) return "the device";
-  const bool several = std::any_of(all.begin(), all.end(), [&](const DeviceTime& d) { return d.rank == device.rank && d.device != device.device; });
-  std::string name = "rank " + std::to_string(device.rank->rank);
-  if (several) name += ", device " + format_value(device.device->device, Unit::none);
-  return name;
+  const std::string number = "device " + format_value(device.device->device, Unit::none);
+  const auto same_rank = [&](const DeviceTime& other) { return other.rank == device.rank; };
+  if (std::ranges::all_of(all, same_rank)) return number;
+  const std::string rank = "rank " + std::to_string(device.rank->rank);
+  return std::ranges::count_if(all, same_rank) > 1 ? rank + ", " + number : rank;
 }
 
 }  // namespace stepscope

@@ -37,8 +37,24 @@ std::size_t notes_of(const Section* health) {
   return count;
 }
 
+// Over the ranks that lost so many device records that their busy time is a lower bound.
+KernelLaunches lost_launches(const Facts& facts) {
+  KernelLaunches lost;
+  for (const KernelLaunches& rank : facts.kernel_launches) {
+    if (!rank.records_were_lost()) continue;
+    lost.seen += rank.seen;
+    lost.without_record += rank.without_record;
+  }
+  return lost;
+}
+
 bool is_said(std::string_view text) {
   return !text.empty() && text != "–";
+}
+
+// "30.0 % of 20 kernel launches have …"
+bool counts_itself(std::string_view explanation) {
+  return !explanation.empty() && explanation.front() >= '0' && explanation.front() <= '9';
 }
 
 void write_items(TextPage& page, const TextOptions& options, const Table& table) {
@@ -46,7 +62,8 @@ void write_items(TextPage& page, const TextOptions& options, const Table& table)
     if (options.verbosity == 0 && is_everyday(table, row)) continue;
     const std::string explanation = text_cell(table, row, "explanation"), where = text_cell(table, row, "where");
     std::string text = is_said(explanation) ? explanation : words(text_cell(table, row, "kind"));
-    if (const auto count = cell(table, row, "count"); count && *count > 1) text += fmt::format(" ({} times)", format_count(static_cast<std::int64_t>(*count)));
+    if (const auto count = cell(table, row, "count"); count && *count > 1 && !counts_itself(explanation))
+      text += fmt::format(" ({} times)", format_count(static_cast<std::int64_t>(*count)));
     if (is_said(where)) text += fmt::format(" (first: {})", where);
     page.paragraph("- " + text, 2, Ink::plain, 2);
   }
@@ -64,25 +81,37 @@ void write_missing(TextPage& page, const Table& table) {
 
 }  // namespace
 
-std::string health_line(const Findings& findings) {
-  const Section* health = find_section(findings.sections, "health");
+std::string health_line(const ReportInput& input) {
+  const Section* health = find_section(input.findings.sections, "health");
   if (health == nullptr) return "Capture: health unknown.";
-  const std::size_t repairs = rows_of(health, "repairs"), notes = notes_of(health);
-  if (repairs == 0)
-    return notes == 0 ? "Capture: clean."
-                      : fmt::format("Capture: nothing repaired, {} worth knowing (at the end).", notes == 1 ? "one thing" : fmt::format("{} things", notes));
-  const Table& table = *health->table("repairs");
-  std::string text = fmt::format("Capture: {} kind{} of repair: ", repairs, repairs == 1 ? "" : "s");
-  for (std::size_t row = 0; row < std::min<std::size_t>(repairs, 3); ++row) {
-    if (row > 0) text += ", ";
-    text += words(text_cell(table, row, "kind"));
-    if (const auto count = cell(table, row, "count"); count && *count > 1) text += fmt::format(" ×{}", format_count(static_cast<std::int64_t>(*count)));
+  std::vector<std::string> parts;
+  if (const std::size_t repairs = rows_of(health, "repairs"); repairs > 0) {
+    const Table& table = *health->table("repairs");
+    std::string text = fmt::format("{} kind{} of repair: ", repairs, repairs == 1 ? "" : "s");
+    for (std::size_t row = 0; row < std::min<std::size_t>(repairs, 3); ++row) {
+      if (row > 0) text += ", ";
+      text += words(text_cell(table, row, "kind"));
+      if (const auto count = cell(table, row, "count"); count && *count > 1) text += fmt::format(" ×{}", format_count(static_cast<std::int64_t>(*count)));
+    }
+    parts.push_back(text + (repairs > 3 ? ", …" : ""));
   }
-  return text + (repairs > 3 ? ", …" : ".");
+  const KernelLaunches lost = lost_launches(input.facts);
+  if (lost.without_record > 0) {
+    parts.push_back(fmt::format("{} of {} kernel launches have no device record, so that busy time is a lower bound",
+                                format_count(static_cast<std::int64_t>(lost.without_record)), format_count(static_cast<std::int64_t>(lost.seen))));
+  }
+  if (parts.empty()) {
+    const std::size_t notes = notes_of(health);
+    if (notes == 0) return "Capture: clean.";
+    return fmt::format("Capture: nothing repaired, {} worth knowing (at the end).", notes == 1 ? "one thing" : fmt::format("{} things", notes));
+  }
+  std::string text = "Capture: ";
+  for (const std::string& part : parts) text += (&part != &parts.front() ? "; " : "") + part;
+  return text + ".";
 }
 
-bool health_comes_first(const Findings& findings) {
-  return rows_of(find_section(findings.sections, "health"), "repairs") > 0;
+bool health_comes_first(const ReportInput& input) {
+  return rows_of(find_section(input.findings.sections, "health"), "repairs") > 0 || lost_launches(input.facts).without_record > 0;
 }
 
 void write_health(TextPage& page, const TextOptions& options, const Findings& findings) {

@@ -48,7 +48,7 @@ std::string text_cell(const Table& table, std::size_t row, std::string_view key)
 // Whether a step is left out of the means (the first, the last, one far from the median).
 bool is_outlier(const Table& steps, std::size_t row);
 
-// "rank 3" or "rank 3, device 1" where ranks have several devices; "the GPU" where there is only one device at all.
+// "rank 3"; "rank 3, device 1" where ranks have several devices; "device 1" where there is one rank.
 std::string device_name(const DeviceTime& device, const std::vector<DeviceTime>& all);
 
 void write_header(TextPage& page, const ReportInput& input);
@@ -69,9 +69,9 @@ void write_section(TextPage& page, const TextOptions& options, const Section& se
 // The same without the heading and the summary.
 void write_section_body(TextPage& page, const TextOptions& options, const Section& section);
 // One line, for the top of the page.
-std::string health_line(const Findings& findings);
+std::string health_line(const ReportInput& input);
 // Whether the health says that the figures are partial or doubtful, so that it must be read before them.
-bool health_comes_first(const Findings& findings);
+bool health_comes_first(const ReportInput& input);
 void write_health(TextPage& page, const TextOptions& options, const Findings& findings);
 
 }  // namespace stepscope

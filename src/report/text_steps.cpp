@@ -35,11 +35,13 @@ void write_bars(TextPage& page, const Table& table, const Table* causes) {
     name_width = std::max(name_width, display_width(text_cell(table, row, "step")));
   }
   if (longest <= 0) return;
+  bool any_steady = false;  // where none is, nothing was left out
+  for (std::size_t row = 0; row < table.rows.size(); ++row) any_steady = any_steady || !is_outlier(table, row);
   const int bar_width = page.columns() - 2 - 5 - name_width - 2 - 9 - 2 - 10;
   for (std::size_t row = 0; row < table.rows.size(); ++row) {
     const std::string line = fmt::format("  step {}  {}  {}", pad_left(text_cell(table, row, "step"), name_width),
                                          pad_left(text_cell(table, row, "step_time_ns"), 9), bar(page, parts_of(table, causes, row), longest, bar_width));
-    page.line(line + (is_outlier(table, row) ? page.paint(Ink::faint, "  left out") : ""));
+    page.line(line + (any_steady && is_outlier(table, row) ? page.paint(Ink::faint, "  left out") : ""));
   }
 }
 

@@ -268,6 +268,15 @@ std::string slowest_step(const std::vector<DeviceTime>& devices) {
                      format_percent(slowest.difference / slowest.device->span), shorten_middle(slowest.mostly, 60));
 }
 
+// Without steps, one collective that waited for other ranks' profilers can be most of the window.
+std::string start_transients(const ReportInput& input, const std::vector<DeviceTime>& devices) {
+  double waited = 0, window = 0;
+  for (const SliceId id : input.facts.start_transients) waited += static_cast<double>(input.timeline.slices.duration[id]);
+  for (const DeviceTime& d : devices) window += d.steps == 0 ? d.span : 0;
+  if (window <= 0 || waited < notable_loss * window) return {};
+  return fmt::format("{} of this is communication that waited for other ranks to start their profiler: no steady state.", duration(waited));
+}
+
 // Where a step is much longer than the device's part of it, the shares speak of the small part.
 std::string outside_of_device(const DeviceTime& d) {
   const double outside = d.step_time - d.span;
@@ -285,6 +294,7 @@ void write_verdict(TextPage& page, const ReportInput& input, const std::vector<D
     verdict = devices.size() == 1 ? one_device_verdict(devices.front(), devices) : several_devices_verdict(devices);
   }
   page.paragraph(verdict, 0, Ink::strong);
+  if (const std::string transients = start_transients(input, devices); !transients.empty()) page.paragraph(transients);
   if (devices.size() == 1) {
     if (const std::string outside = outside_of_device(devices.front()); !outside.empty()) page.paragraph(outside);
   }

@@ -91,6 +91,35 @@ INSTANTIATE_TEST_SUITE_P(Traces, EveryTrace, testing::ValuesIn(shared_inputs()),
 });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(EveryTrace);
 
+// Damaged inputs: whatever could be read of them is shown, and fits.
+TEST(TextOfFaults, PagesFit) {
+  std::error_code absent;
+  std::size_t pages = 0;
+  for (const auto& entry : fs::directory_iterator(STEPSCOPE_SHARED_DIR "/faults", absent)) {
+    AnalyzeOptions options;
+    options.paths = {entry.path().string()};
+    const Result<Analysis> analysis = analyze(options);
+    if (!analysis) continue;
+    SCOPED_TRACE(entry.path().filename().string());
+    const ReportInput input{analysis->timeline, analysis->facts, analysis->findings, 0, 0};
+    const std::string page = text_report(input, {});
+    expect_fits(page, 100);
+    expect_fits(text_report(input, {.verbosity = 1}), 100);
+    const Section* health = find_section(analysis->findings.sections, "health");
+    const Table* repairs = health != nullptr ? health->table("repairs") : nullptr;
+    ASSERT_NE(repairs, nullptr);
+    // What was repaired is told before any figure.
+    const std::size_t told = page.find("\nCapture: "), figures = page.find("\nStep ");
+    EXPECT_EQ(has(page, "of repair: "), !repairs->rows.empty());
+    if (!repairs->rows.empty() && figures != std::string::npos) {
+      EXPECT_LT(told, figures);
+    }
+    ++pages;
+  }
+  if (absent) GTEST_SKIP() << "no shared faults at " STEPSCOPE_SHARED_DIR;
+  EXPECT_GE(pages, 25u);
+}
+
 TEST(TextOfTraces, SharedTracesAreThere) {
   if (shared_inputs().empty()) GTEST_SKIP() << "no shared traces at " STEPSCOPE_SHARED_DIR;
   EXPECT_GE(shared_inputs().size(), 30u);
