@@ -4,12 +4,14 @@ import { h } from './dom.ts';
 import { ColumnFormat, absent, csvCell, grouped, visible } from './format.ts';
 
 export interface TableOptions {
+  heading?: string;                                // above the table, beside its tools
   rows?: number;                                   // shown at first; default 40
   tools?: boolean;                                 // filter, all columns, copy; default: as far as the table needs them
   bar?: string;                                    // key of the column that carries a bar; default "share", else the first total
   barShade?: (row: Value[]) => string;             // its shade by name; default "compute"
   onName?: (name: string) => void;                 // adds a button to the first text column: find in the timeline
   rowClass?: (row: Value[]) => string;
+  compact?: boolean;                               // texts in one line each
   hide?: string[];                                 // keys of columns not shown
 }
 
@@ -80,7 +82,7 @@ export function tableView(table: Table, options: TableOptions = {}): TableView {
       const unit = formats[i]!.unitName;
       return h('th', { scope: 'col', class: isText[i] ? '' : 'number', 'aria-sort': sorted ? (descending ? 'descending' : 'ascending') : null },
         h('button', {
-          type: 'button', class: column.title.length + unit.length <= 14 ? 'brief' : null, title: `Sort by ${column.title}`, 'data-column': column.key,
+          type: 'button', class: column.title.length + unit.length <= 10 ? 'brief' : null, title: `Sort by ${column.title}`, 'data-column': column.key,
           onclick: () => {
             // First the order one looks for: the largest number, the first name; then the other; then as it was.
             const first = !isText[i];
@@ -99,7 +101,7 @@ export function tableView(table: Table, options: TableOptions = {}): TableView {
 
   const textCell = (text: string, i: number): Node[] => {
     const shown = visible(text);
-    const long = shown.length > 90;
+    const long = shown.length > (options.compact ? 30 : 90);
     const cell = h('div', { class: long ? 'cell long' : 'cell', title: long ? shown : null }, shown);
     if (long) cell.addEventListener('click', () => { if (!getSelection()?.toString()) cell.classList.toggle('open'); });
     if (options.onName && i === nameColumn) {
@@ -131,7 +133,7 @@ export function tableView(table: Table, options: TableOptions = {}): TableView {
     }
   };
 
-  const tools = h('div', { class: 'table-tools' });
+  const tools = h('div', { class: 'table-tools' }, options.heading ? h('h3', {}, options.heading) : null);
   const many = table.rows.length > 8;
   if (options.tools ?? (many || hasMoreColumns)) {
     const field = h('input', { class: 'field', type: 'search', placeholder: 'Filter', 'aria-label': `Filter ${table.title}`, size: 22, spellcheck: 'false' });
@@ -168,6 +170,6 @@ export function tableView(table: Table, options: TableOptions = {}): TableView {
     tools.append(copy);
   }
   draw();
-  const element = h('div', { class: 'table' }, tools, h('div', { class: 'table-scroll' }, h('table', { class: 'data' }, h('caption', { class: 'visually-hidden' }, table.title), head, body)), more);
+  const element = h('div', { class: 'table' }, tools.childElementCount > 0 ? tools : null, h('div', { class: 'table-scroll' }, h('table', { class: options.compact ? 'data compact' : 'data' }, h('caption', { class: 'visually-hidden' }, table.title), head, body)), more);
   return { element, visibleRows: rows, csv };
 }

@@ -422,7 +422,8 @@ export class TimelineCanvas {
     const ends: [number, number][] = launch !== noItem ? [[launch, sight.selected]] : [];
     for (const [from, to] of ends) {
       const a = this.boxOf(from, sight), b = this.boxOf(to, sight);
-      if (!a || !b) continue;
+      // Only where both ends are in sight: a line that comes from far away says nothing.
+      if (!a || !b || a.x0 < gutter || b.x0 > gutter + this.plotWidth) continue;
       context.strokeStyle = this.ink.accent;
       context.lineWidth = 1.25;
       context.beginPath();

@@ -93,7 +93,7 @@ export function factsOf(page: PageDocument, items: Items, item: number): Fact[] 
     const above = enclosing(items, item);
     if (above !== noItem) facts.push({ title: 'Inside', text: nameOf(page, items, above), item: above });
     const launched = launchedBy(items, item);
-    if (launched.count > 0) facts.push({ title: 'Launched', text: `${grouped(launched.count)} slices, ${duration(launched.time)}`, item: launched.first });
+    if (launched.count > 0) facts.push({ title: 'Launched', text: `${grouped(launched.count)} ${launched.count === 1 ? 'slice' : 'slices'}, ${duration(launched.time)}`, item: launched.first });
   }
   const detail = items.detail[item]!;
   if (detail >= 0) {

@@ -94,7 +94,7 @@ export function layRows(page: PageDocument, items: Items, ranks: number[], foldi
           push({
             kind: 'lane',
             height: track.kind === 'idle' ? idleHeight : track.kind === 'stream' ? laneHeight : threadLaneHeight,
-            title: depth === 0 ? trackTitle(track) : '',
+            title: depth === 0 ? trackTitle(track).replace(/^thread (?=\d)/, '') : '',
             key: lanes.length > kept ? trackKey : '',
             folded: trackFolded,
             lane,

@@ -94,14 +94,14 @@ export function overview(scope: Scope, links: OverviewLinks): HTMLElement {
   if (kernels && kernels.rows.length > 0) {
     const classColumn = 1;
     tiles.push(h('section', { class: 'panel' }, h('header', {}, h('h2', {}, 'Kernels with most time'), more('kernels', `All ${grouped(kernels.rows_total)}`)),
-      tableView(firstRows(kernels, ['short_name', 'class', 'count', 'total_ns', 'share'], 7), { tools: false, hide: ['class'], onName: links.findInTimeline, barShade: (row) => shadeOfClass(row[classColumn]) }).element));
+      tableView(firstRows(kernels, ['short_name', 'class', 'count', 'total_ns', 'share'], 7), { tools: false, compact: true, hide: ['class'], onName: links.findInTimeline, barShade: (row) => shadeOfClass(row[classColumn]) }).element));
   }
   const operators = section(scope, 'operators');
   const categories = findTable(operators, 'categories') ?? findTable(operators, 'by_category');
   if (categories && categories.rows.length > 0) {
     const onDevice = categories.rows.some((row) => Number(row[columnIndex(categories, 'device_ns')] ?? 0) > 0);
     tiles.push(h('section', { class: 'panel' }, h('header', {}, h('h2', {}, 'Operators by category'), more('operators', 'Operators')),
-      tableView(firstRows(categories, onDevice ? ['category', 'calls', 'device_ns', 'share'] : ['category', 'calls', 'cpu_own_ns'], 8), { tools: false, ...(onDevice ? {} : { bar: 'cpu_own_ns' }) }).element));
+      tableView(firstRows(categories, onDevice ? ['category', 'calls', 'device_ns', 'share'] : ['category', 'calls', 'cpu_own_ns'], 8), { tools: false, compact: true, ...(onDevice ? {} : { bar: 'cpu_own_ns' }) }).element));
   }
   for (let i = 0; i < tiles.length; i += 2) view.append(h('div', { class: tiles.length - i > 1 ? 'columns' : '' }, tiles.slice(i, i + 2)));
   view.append(h('p', { class: 'note' }, `${visible(meta.ranks.map((rank) => rank.file).slice(0, 4).join(', '))}${meta.ranks.length > 4 ? ` and ${meta.ranks.length - 4} more` : ''} · ${format(meta.bytes, 'bytes')} · ${grouped(meta.events)} events, read in ${meta.read_seconds.toFixed(2)} s, analysed in ${meta.analysis_seconds.toFixed(2)} s · Stepscope ${meta.version}`));

@@ -34,8 +34,8 @@ export function sectionParts(section: Section, options: SectionOptions = {}): HT
   if (figures) parts.push(figures);
   for (const table of section.tables) {
     if ((options.withoutTables ?? []).includes(table.key) || table.rows.length === 0) continue;
-    if (section.tables.length > 1 || table.title !== section.title) parts.push(h('h3', { class: 'table-title' }, table.title));
-    const tableOptions = { ...(options.onName ? { onName: options.onName } : {}), ...options.tables?.[table.key] };
+    const named = section.tables.length > 1 || table.title !== section.title;
+    const tableOptions = { ...(named ? { heading: table.title } : {}), ...(options.onName ? { onName: options.onName } : {}), ...options.tables?.[table.key] };
     parts.push(tableView(table, tableOptions).element);
   }
   const caveats = caveatsOf(section);
