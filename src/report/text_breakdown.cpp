@@ -56,7 +56,7 @@ void write_legend(TextPage& page, const std::vector<DeviceTime>& devices) {
       line = "  ";
       width = 2;
     }
-    line += glyph + " " + name + "  ";
+    line.append(glyph).append(" ").append(name).append("  ");
     width += needed + 2;
   }
   page.line(line);
