@@ -15,7 +15,7 @@ for file in dist/test/*.test.mjs dist/test/*.e2e.mjs; do
 done
 # The failures with their reasons, then one line per test, then the sums.
 if [ "$status" -ne 0 ]; then cat dist/test.log; fi
-grep -E '^ *(not )?ok [0-9]+ ' dist/test.log || true
+grep -E '^ *(not )?ok [0-9]+ |^ *# .* (CPU|slices)' dist/test.log || true
 sum() { sed -n "s/^# $1 \([0-9]*\)\$/\1/p" dist/test.log | awk '{ all += $1 } END { print all + 0 }'; }
 passed=$(sum pass) failed=$(sum fail) skipped=$(sum skipped)
 if [ "$passed" -eq 0 ]; then echo "no test ran; see web/dist/test.log"; status=1; fi
