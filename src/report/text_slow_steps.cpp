@@ -14,7 +14,8 @@ namespace stepscope {
 namespace {
 
 constexpr double worth_telling = 0.02;  // of the median step
-constexpr std::size_t most_named = 6;
+constexpr double worth_naming = 0.05;   // for the steps beside the slowest
+constexpr std::size_t most_named = 4;
 
 }  // namespace
 
@@ -35,8 +36,11 @@ void write_slow_steps(TextPage& page, const TextOptions& options, const Section&
 
   std::string others;
   std::size_t named = 0, count = 0;
-  for (std::size_t row = 0; row < steps->rows.size(); ++row) {
-    if (row == slowest || slower_by(row) < worth_telling * reference) continue;
+  std::vector<std::size_t> slowest_first;
+  for (std::size_t row = 0; row < steps->rows.size(); ++row) slowest_first.push_back(row);
+  std::ranges::stable_sort(slowest_first, [&](std::size_t a, std::size_t b) { return slower_by(a) > slower_by(b); });
+  for (const std::size_t row : slowest_first) {
+    if (row == slowest || slower_by(row) < worth_naming * reference) continue;
     ++count;
     if (named == most_named) continue;
     others += fmt::format("{}step {} (by {}, mostly {})", named++ > 0 ? ", " : "", text_cell(*steps, row, "step"), text_cell(*steps, row, "difference_ns"),
