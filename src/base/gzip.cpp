@@ -42,6 +42,7 @@ class Gzip final : public Decompressor {
     step.produced = room - state_.avail_out;
     if (status < 0) {
       problem_ = explain(status);
+      if (status == ISAL_INVALID_LOOKBACK) drop_unwritten_match(step);
       Step rest = after_damage(step.consumed, output.subspan(step.produced));
       rest.produced += step.produced;
       return rest;
@@ -58,6 +59,15 @@ class Gzip final : public Decompressor {
   void start_member() {
     isal_inflate_init(&state_);
     state_.crc_flag = ISAL_GZIP;
+  }
+
+  // ISA-L counts the match that refers back too far as if it had written it: its bytes are whatever was in memory. How long it was is not told (at most 258).
+  void drop_unwritten_match(Step& step) {
+    std::size_t doubtful = 258;
+    const std::size_t held = std::min(doubtful, static_cast<std::size_t>(std::max(0, state_.tmp_out_valid - state_.tmp_out_processed)));
+    state_.tmp_out_valid -= static_cast<std::int32_t>(held);
+    doubtful -= held;
+    step.produced -= std::min(step.produced, doubtful);
   }
 
   // What ISA-L had decoded into its own buffer before it met the damage is content as well.
@@ -88,7 +98,7 @@ class Gzip final : public Decompressor {
     }
   }
 
-  inflate_state state_;
+  inflate_state state_{};  // zeroed: ISA-L does not clear its buffers
   bool between_members_ = true;
   bool first_ = true;
   std::string_view problem_;

@@ -252,6 +252,41 @@ TEST(Memory, ContentBeforeTheDamageIsKept) {
   }
 }
 
+// Found by fuzzing: ISA-L counts a match that refers back before the start as written, so that the content ended in bytes of whatever was in memory.
+TEST(Memory, AMatchBeforeTheStartYieldsNothingThatWasNotDecoded) {
+  std::string bits;
+  const auto huffman = [&](unsigned code, int width) {
+    for (int i = width - 1; i >= 0; --i) bits += static_cast<char>('0' + (code >> i & 1));
+  };
+  const auto number = [&](unsigned value, int width) {
+    for (int i = 0; i < width; ++i) bits += static_cast<char>('0' + (value >> i & 1));
+  };
+  number(1, 1), number(1, 2);  // the last block, with fixed codes
+  std::string text;
+  for (int i = 0; i < 1000; ++i) {
+    const char c = static_cast<char>('a' + i % 26);
+    text += c;
+    huffman(0x30 + static_cast<unsigned>(c), 8);
+  }
+  huffman(0b11000101, 8);            // a match of 258 bytes
+  huffman(29, 5), number(8191, 13);  // 32768 back
+  huffman(0, 7);                     // end of block
+  std::string raw("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03", 10);
+  for (std::size_t i = 0; i < bits.size(); i += 8) {
+    unsigned byte = 0;
+    for (std::size_t j = 0; j < 8 && i + j < bits.size(); ++j) byte |= static_cast<unsigned>(bits[i + j] - '0') << j;
+    raw += static_cast<char>(byte);
+  }
+  raw += std::string(8, '\0');
+  for (const std::size_t piece : {1, 3, 100, 5000}) {
+    const auto source = open_memory(raw, "memory");
+    const std::string content = read_all(*source, piece);
+    EXPECT_TRUE(text.starts_with(content)) << piece;
+    EXPECT_GE(content.size(), text.size() - 258) << piece;
+    EXPECT_NE(source->damage().find("deflate refers back before the start"), std::string::npos) << source->damage();
+  }
+}
+
 TEST(Memory, WhatFollowsTheEnd) {
   const std::string text = some_text(20), zeros = gzip(text) + std::string(512, '\0');
   const auto padded = open_memory(zeros, "memory");
