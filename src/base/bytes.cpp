@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::size_t peek_bytes = 64 << 10;
 constexpr std::size_t compressed_block_bytes = 256 << 10;  // stays in the L2 cache while it is inflated
+constexpr std::size_t margin_bytes = 64;                   // behind the block: decompressors read machine words
 
 // The undecoded bytes: an open descriptor, or memory where there is none.
 class RawBytes {
@@ -79,7 +80,7 @@ class Source final : public ByteSource {
   // beginning: the raw bytes that were read to recognise the compression.
   Source(RawBytes raw, std::vector<char> beginning, std::unique_ptr<Decompressor> decompressor)
       : raw_(std::move(raw)), block_(std::move(beginning)), block_end_(block_.size()), decompressor_(std::move(decompressor)) {
-    if (decompressor_) block_.resize(std::max(block_.size(), compressed_block_bytes));
+    if (decompressor_) block_.resize(compressed_block_bytes + margin_bytes);
   }
 
   Result<std::size_t> read(std::span<char> target) override {
@@ -129,7 +130,7 @@ class Source final : public ByteSource {
         ended_ = true;
         describe_damage(decompressor_->problem());
       } else if (produced < target.size() && block_place_ == block_end_) {
-        const Result<std::size_t> count = raw_.read(block_);
+        const Result<std::size_t> count = raw_.read(std::span(block_).first(compressed_block_bytes));
         if (!count) return std::unexpected(count.error());
         block_place_ = 0;
         block_end_ = *count;

@@ -30,7 +30,7 @@ class Gzip final : public Decompressor {
       between_members_ = false;
       first_ = false;
     }
-    constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+    constexpr std::size_t most = std::numeric_limits<std::int32_t>::max();
     const std::size_t offered = std::min(input.size() - step.consumed, most), room = std::min(output.size(), most);
     // ISA-L's interface lacks const; it does not write to its input.
     state_.next_in = reinterpret_cast<std::uint8_t*>(const_cast<char*>(input.data() + step.consumed));
@@ -38,7 +38,9 @@ class Gzip final : public Decompressor {
     state_.next_out = reinterpret_cast<std::uint8_t*>(output.data());
     state_.avail_out = static_cast<std::uint32_t>(room);
     const int status = isal_inflate(&state_);
-    step.consumed += offered - state_.avail_in;
+    // Where the damage is at the very end of the input, ISA-L has counted a byte or so that is not there.
+    const std::size_t left = static_cast<std::int32_t>(state_.avail_in) < 0 ? 0 : std::min<std::size_t>(state_.avail_in, offered);
+    step.consumed += offered - left;
     step.produced = room - state_.avail_out;
     if (status < 0) {
       problem_ = explain(status);
