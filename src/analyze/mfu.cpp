@@ -95,11 +95,15 @@ std::string percent(double ratio) {
   return fmt::format("{:.{}f} %", 100 * ratio, ratio < 0.0995 ? 1 : 0);
 }
 
-std::vector<Section> answer_mfu(const Scene& scene) {
-  if (scene.device == nullptr || scene.device->slices.empty()) return {};
-  const OperatorWork work = find_operator_work(scene);
-  if (work.compute_time == 0) return {};
+}  // namespace
+
+Section utilisation_section(const Scene& scene, const OperatorWork& work) {
   Section section{.key = "mfu", .title = "FLOP utilisation", .summary = {}, .figures = {}, .tables = {}, .caveats = {}, .prominence = 44};
+  if (!work.shapes_recorded) {
+    section.figures = {{"mfu", "MFU", Unit::ratio, absent()}, {"hfu", "HFU", Unit::ratio, absent()}};
+    section.caveats.push_back("The shapes of the operators were not recorded, so that FLOPs are not known: profile with record_shapes=True.");
+    return section;
+  }
   const Precision precision = main_precision(work);
   const double rate = scene.gpu == nullptr ? 0 : scene.gpu->matrix_rate(precision.type).value_or(0);
 
@@ -158,9 +162,7 @@ std::vector<Section> answer_mfu(const Scene& scene) {
   if (const double* ratio = std::get_if<double>(&mfu))
     section.summary = "MFU " + percent(*ratio) + " of the dense " + std::string(data_type_name(precision.type)) + " rate; formulas cover " +
                       percent(all.coverage()) + " of the compute time.";
-  if (!work.shapes_recorded) {
-    section.caveats.push_back("The shapes of the operators were not recorded, so that FLOPs are not known: profile with record_shapes=True.");
-  } else if (precision.type == DataType::unknown) {
+  if (precision.type == DataType::unknown) {
     section.caveats.push_back("No matrix product, convolution or attention with known arguments was found.");
   } else {
     if (all.coverage() < least_coverage)
@@ -178,11 +180,7 @@ std::vector<Section> answer_mfu(const Scene& scene) {
       section.caveats.push_back("Only " + percent(precision.share) + " of the FLOPs are of this precision; the others are held against its rate too.");
     if (steps.empty()) section.caveats.push_back("No steps were found: the utilisation is that of the whole time shown.");
   }
-  return {std::move(section)};
+  return section;
 }
-
-}  // namespace
-
-extern const Question mfu_question{"mfu", "What share of the GPU's dense rate did the model's FLOPs take, per step and over all?", Scope::device, answer_mfu};
 
 }  // namespace stepscope

@@ -60,7 +60,8 @@ class Search {
 
   OperatorWork run() {
     for (const SliceId id : scene_.device_slices())
-      if (scene_.timeline.slices.kind[id] == SliceKind::kernel && scene_.facts.activity[id] == ActivityClass::compute) kernels_.push_back({id, no_id<SliceId>});
+      if (scene_.timeline.slices.kind[id] == SliceKind::kernel && scene_.facts.activity[id] == ActivityClass::compute) kernels_.push_back({id});
+    result_.kernels.reserve(kernels_.size());
     for (Kernel& kernel : kernels_) find_nearest(kernel);
     for (const Kernel& kernel : kernels_) count(kernel);
     for (const auto& [key, uncovered] : uncovered_) result_.uncovered.push_back(uncovered);
@@ -73,7 +74,8 @@ class Search {
   static constexpr std::uint8_t matrix_inside = 1, work_inside = 2;
   struct Kernel {
     SliceId id;
-    SliceId nearest;  // the innermost operator around its launch whose work is known
+    SliceId nearest = no_id<SliceId>;  // the innermost operator around its launch whose work is known
+    std::uint32_t known = none;        // that work
   };
 
   std::uint32_t known_work(SliceId operation) {
@@ -95,15 +97,23 @@ class Search {
   SliceId around(SliceId operation) const { return scene_.facts.operation[operation]; }
   bool of_this_rank(SliceId operation) const { return operation != no_id<SliceId> && marks_.contains(operation); }
 
-  // Also tells the operators around it what ran inside them.
+  // Also tells the operators around it what ran inside them. Kernels of one operator follow each other, mostly.
   void find_nearest(Kernel& kernel) {
-    SliceId operation = scene_.facts.operation[kernel.id];
-    std::uint32_t known = none;
-    while (of_this_rank(operation) && (known = known_work(operation)) == none) operation = around(operation);
-    if (!of_this_rank(operation)) return;
-    kernel.nearest = operation;
-    const std::uint8_t mark = result_.known[known].work.matrix_units ? matrix_inside | work_inside : work_inside;
-    for (SliceId outer = around(operation); of_this_rank(outer) && (marks_[outer] & mark) != mark; outer = around(outer)) marks_[outer] |= mark;
+    const SliceId direct = scene_.facts.operation[kernel.id];
+    if (direct == last_direct_) {
+      kernel.nearest = last_.nearest;
+      kernel.known = last_.known;
+      return;
+    }
+    SliceId operation = direct;
+    while (of_this_rank(operation) && (kernel.known = known_work(operation)) == none) operation = around(operation);
+    if (of_this_rank(operation)) {
+      kernel.nearest = operation;
+      const std::uint8_t mark = result_.known[kernel.known].work.matrix_units ? matrix_inside | work_inside : work_inside;
+      for (SliceId outer = around(operation); of_this_rank(outer) && (marks_[outer] & mark) != mark; outer = around(outer)) marks_[outer] |= mark;
+    }
+    last_direct_ = direct;
+    last_ = kernel;
   }
 
   void count(const Kernel& kernel) {
@@ -112,7 +122,7 @@ class Search {
     const SliceId direct = scene_.facts.operation[kernel.id];
     result_.compute_time += duration;
     for (SliceId operation = kernel.nearest; of_this_rank(operation); operation = around(operation)) {
-      const std::uint32_t known = known_work(operation);
+      const std::uint32_t known = operation == kernel.nearest ? kernel.known : known_work(operation);
       if (known == none) continue;
       const bool matrix = result_.known[known].work.matrix_units;
       if (matrix ? (marks_[operation] & matrix_inside) != 0 : operation != direct && (marks_[operation] & work_inside) != 0) continue;
@@ -168,6 +178,8 @@ class Search {
   std::vector<std::uint8_t> tf32_;  // by NameId: 0 no, 1 yes, 2 not looked at
   PairTable pairs_;
   std::vector<Kernel> kernels_;
+  SliceId last_direct_{0xFFFF'FFFEu};  // of no kernel
+  Kernel last_{};
   std::unordered_map<std::uint64_t, Uncovered> uncovered_;
 };
 

@@ -1,4 +1,4 @@
-// The work of the operator calls behind a device's compute kernels: the part that the questions about rooflines and utilisation share.
+// The work of the operator calls behind a device's compute kernels: found once, for the sections about rooflines (work.cpp) and utilisation (mfu.cpp).
 //
 // A kernel counts for the innermost operator around its launch that has a formula (cost/), so that wrappers (linear around addmm, conv2d around
 // cudnn_convolution) are not counted twice, and an operator's helpers without a formula (fill_ inside a backward operator) count for it. An operator with
@@ -74,5 +74,8 @@ struct Bound {
   bool by_compute = false;  // else by memory
 };
 std::optional<Bound> roofline_bound(const Gpu& gpu, const Work& work, DataType type);
+
+// The section about model and hardware FLOP utilisation (mfu.cpp).
+Section utilisation_section(const Scene& scene, const OperatorWork& work);
 
 }  // namespace stepscope

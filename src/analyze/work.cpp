@@ -1,4 +1,5 @@
-// FLOPs and bytes of the operators that a device ran, what they reached, and what the GPU could have reached (METRICS.md, Work).
+// FLOPs and bytes of the operators that a device ran, what they reached, and what the GPU could have reached (METRICS.md, Work). The question also answers with
+// the FLOP utilisation (mfu.cpp), because both need the work of every call.
 //
 // One row per (operator, shapes): sums over its calls. Device time = durations of the kernels counted for it (operator_work.h), summed. Achieved rates = FLOPs
 // and bytes over device time. Bound = Σ over calls of max(FLOPs / rate, bytes / bandwidth); efficiency = bound / device time.
@@ -215,6 +216,11 @@ std::vector<Section> answer_work(const Scene& scene) {
   }
   Section section{
       .key = "work", .title = "Work and roofline", .summary = {}, .figures = {}, .tables = {}, .caveats = caveats_of(scene, work, rows), .prominence = 45};
+  if (!work.shapes_recorded) {
+    section.figures = {{"compute_ns", "Compute time, summed", Unit::nanoseconds, whole(work.compute_time)},
+                       {"coverage", "Coverage", Unit::ratio, share(work.covered_time, work.compute_time)}};
+    return {utilisation_section(scene, work), std::move(section)};
+  }
   section.figures = {{"compute_ns", "Compute time, summed", Unit::nanoseconds, whole(work.compute_time)},
                      {"covered_ns", "With a formula", Unit::nanoseconds, whole(work.covered_time)},
                      {"coverage", "Coverage", Unit::ratio, share(work.covered_time, work.compute_time)},
@@ -222,18 +228,19 @@ std::vector<Section> answer_work(const Scene& scene) {
                      {"bytes", "Bytes", Unit::bytes, rows.empty() ? absent() : Value{all.bytes}},
                      {"bound_ns", "Roofline bound", Unit::nanoseconds, whole_if(all.bounded > 0, static_cast<Nanoseconds>(all.bound_seconds * 1e9 + 0.5))},
                      {"efficiency", "Efficiency", Unit::ratio, all.bounded > 0 ? Value{all.bound_seconds * 1e9 / static_cast<double>(all.bounded)} : absent()}};
-  if (work.shapes_recorded) section.summary = summary_of(rows, work, all);
+  section.summary = summary_of(rows, work, all);
   if (!rows.empty()) {
     section.tables.push_back(operators_table(rows, work.compute_time));
     section.tables.push_back(categories_table(rows, work.compute_time));
   }
-  if (!work.uncovered.empty() && work.shapes_recorded) section.tables.push_back(uncovered_table(scene, work));
-  return {std::move(section)};
+  if (!work.uncovered.empty()) section.tables.push_back(uncovered_table(scene, work));
+  return {utilisation_section(scene, work), std::move(section)};
 }
 
 }  // namespace
 
-extern const Question work_question{"work", "How much did the operators compute and move, and how near did they come to what the GPU can do?", Scope::device,
-                                    answer_work};
+extern const Question work_question{
+    "work", "How much did the operators compute and move, how near did they come to what the GPU can do, and what was the FLOP utilisation (MFU)?",
+    Scope::device, answer_work};
 
 }  // namespace stepscope
