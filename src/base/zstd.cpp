@@ -15,13 +15,16 @@ class Zstd final : public Decompressor {
  public:
   Zstd() : context_(ZSTD_createDCtx()) {}
 
-  // libzstd forgets what one call wrote before the damage it met in that call. So it is fed what it asks for, which is one block at a time.
+  // libzstd forgets what one call wrote before the damage it met in that call. So it is either given room or input, never both: content is taken out
+  // first, then it is fed what it asks for, which is about one block.
   Step decompress(std::span<const char> input, std::span<char> output) override {
     Step step;
     if (context_ == nullptr) problem_ = "out of memory";
-    while (problem_.empty()) {
-      ZSTD_inBuffer in{input.data() + step.consumed, std::min(input.size() - step.consumed, wanted_), 0};
-      ZSTD_outBuffer out{output.data() + step.produced, output.size() - step.produced, 0};
+    while (problem_.empty() && step.produced < output.size()) {
+      ZSTD_inBuffer in{input.data() + step.consumed, 0, 0};
+      ZSTD_outBuffer out{output.data() + step.produced, holds_content_ ? output.size() - step.produced : 0, 0};
+      if (!holds_content_) in.size = std::min(input.size() - step.consumed, wanted_);
+      if (!holds_content_ && in.size == 0) break;
       const std::size_t status = ZSTD_decompressStream(context_.get(), &out, &in);
       if (ZSTD_isError(status)) {
         problem_ = explain(status);
@@ -31,7 +34,7 @@ class Zstd final : public Decompressor {
       step.produced += out.pos;
       if (in.pos != 0 || out.pos != 0) between_frames_ = status == 0;
       wanted_ = status == 0 ? frame_header_bytes : status;
-      if (step.produced == output.size() || (in.pos == 0 && out.pos == 0)) break;
+      holds_content_ = !holds_content_ ? status != 0 : out.pos == out.size;
     }
     step.stopped = !problem_.empty();
     return step;
@@ -67,6 +70,7 @@ class Zstd final : public Decompressor {
   std::unique_ptr<ZSTD_DCtx, Free> context_;
   std::size_t wanted_ = frame_header_bytes;
   bool between_frames_ = true;
+  bool holds_content_ = false;  // libzstd may have content that was not taken yet
   std::string_view problem_;
 };
 

@@ -294,6 +294,17 @@ TEST(Memory, AMatchBeforeTheStartYieldsNothingThatWasNotDecoded) {
   }
 }
 
+// Found by fuzzing: libzstd forgets what it wrote in the call that meets the damage, so that content depended on the size of the pieces.
+TEST(Memory, BlocksBeforeADamagedOneAreKeptInPiecesOfAnySize) {
+  // A frame of two run-length blocks, 143 x 'a' and 5 x 'b', and one of a type that is not defined.
+  const std::string raw("\x28\xb5\x2f\xfd\x00\x00\x7a\x04\x00\x61\x2a\x00\x00\x62\x06\x00\x00\x00\x00", 19);
+  for (const std::size_t piece : {1, 2, 3, 4, 5, 100, 143, 144, 1000}) {
+    const auto source = open_memory(raw, "memory");
+    EXPECT_EQ(read_all(*source, piece), std::string(143, 'a') + "bbbbb") << piece;
+    EXPECT_TRUE(source->damage().starts_with("zstd: invalid block at byte 1")) << source->damage();
+  }
+}
+
 TEST(Memory, WhatFollowsTheEnd) {
   const std::string text = some_text(20), zeros = gzip(text) + std::string(512, '\0');
   const auto padded = open_memory(zeros, "memory");
