@@ -1,11 +1,37 @@
 #include "read/json_text.h"
 
+#include <bit>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace stepscope {
 
 namespace {
 
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
+}
+
+// Moves over what is plain in a string: printable ASCII but quotes and backslashes.
+inline const char* skip_plain(const char* at, const char* end) {
+#if defined(__SSE2__)
+  while (end - at >= 16) {
+    const __m128i text = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    // As signed bytes, what lies below a space is control characters and everything beyond ASCII.
+    const __m128i special = _mm_or_si128(_mm_cmplt_epi8(text, _mm_set1_epi8(' ')),
+                                         _mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8('"')), _mm_cmpeq_epi8(text, _mm_set1_epi8('\\'))));
+    const auto found = static_cast<unsigned>(_mm_movemask_epi8(special));
+    if (found != 0) return at + std::countr_zero(found);
+    at += 16;
+  }
+#endif
+  for (; at != end; ++at) {
+    const auto c = static_cast<unsigned char>(*at);
+    if (c == '"' || c == '\\' || c < 0x20 || c >= 0x80) break;
+  }
+  return at;
 }
 
 int hex_digit(char c) {
@@ -47,7 +73,19 @@ Lex lex_escape(const char*& at, const char* end) {
   return Lex::ok;
 }
 
+// A whole number without a sign, which most are. Null where it is something else, or its end is not in sight.
+inline const char* lex_whole(const char* at, const char* end) {
+  const char* p = at;
+  while (p != end && is_digit(*p)) ++p;
+  if (p == end || p == at || (*at == '0' && p - at > 1) || *p == '.' || *p == 'e' || *p == 'E') return nullptr;
+  return p;
+}
+
 Lex lex_number(const char*& at, const char* end) {
+  if (const char* const whole = lex_whole(at, end); whole != nullptr) {
+    at = whole;
+    return Lex::ok;
+  }
   const char* p = at;
   const auto digits = [&] {
     const char* first = p;
@@ -143,6 +181,7 @@ Lex lex_string(const char*& at, const char* end, JsonValue& value) {
   value.type = JsonValue::Type::string;
   value.escaped = false;
   for (;;) {
+    p = skip_plain(p, end);
     if (p == end) return Lex::more;
     const auto c = static_cast<unsigned char>(*p);
     if (c == '"') break;
@@ -219,6 +258,11 @@ Lex lex_value(const char*& at, const char* end, JsonValue& value) {
       }
       case Next::value:
       case Next::value_or_close:
+        if (const char* const whole = lex_whole(p, end); whole != nullptr) {
+          p = whole;
+          next = Next::comma_or_close;
+          break;
+        }
         if (*p == '{' || *p == '[') {
           if (depth == deepest_json) return Lex::bad;
           ++depth;

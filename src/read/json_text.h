@@ -25,6 +25,7 @@ struct JsonValue {
 };
 
 inline const char* skip_space(const char* at, const char* end) {
+  if (at != end && static_cast<unsigned char>(*at) > ' ') return at;
   while (at != end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')) ++at;
   return at;
 }
@@ -38,6 +39,34 @@ int utf8_length(const char* at, const char* end);
 
 // Appends what the escapes of a string's inside mean.
 void decode_string(std::string_view inside, std::string& to);
+
+// Finds the object that begins at `at` ('{') member by member and moves `at` behind it. use(key, member_begin, at, value): the key undecoded, member_begin its
+// opening quote; use finds the value that begins at its `at` and moves that behind it. What it was told counts only where the result is ok.
+template <class Use>
+Lex lex_object(const char*& at, const char* end, Use&& use) {
+  const char* p = at + 1;
+  for (bool first = true;; first = false) {
+    p = skip_space(p, end);
+    if (p == end) return Lex::more;
+    if (*p == '}') break;
+    if (!first) {
+      if (*p != ',') return Lex::bad;
+      p = skip_space(p + 1, end);
+      if (p == end) return Lex::more;
+    }
+    if (*p != '"') return Lex::bad;
+    const char* const member_begin = p;
+    JsonValue key, value;
+    if (const Lex found = lex_string(p, end, key); found != Lex::ok) return found;
+    p = skip_space(p, end);
+    if (p == end) return Lex::more;
+    if (*p != ':') return Lex::bad;
+    p = skip_space(p + 1, end);
+    if (const Lex found = use(key.inside(), member_begin, p, value); found != Lex::ok) return found;
+  }
+  at = p + 1;
+  return Lex::ok;
+}
 
 // Walks the members of an object that lex_value found.
 class JsonMembers {

@@ -5,11 +5,14 @@
 #include <fmt/core.h>
 
 #include <string>
+#include <thread>
 
+#include "read/kineto.h"
 #include "read/kineto_events.h"
 #include "read/kineto_header.h"
 #include "read/kineto_mend.h"
 #include "read/kineto_merge.h"
+#include "read/kineto_threads.h"
 #include "read/reader.h"
 #include "read/text_window.h"
 
@@ -17,13 +20,20 @@ namespace stepscope {
 
 namespace {
 
-constexpr std::size_t block_bytes = 256u << 10;
 constexpr std::size_t longest_value = 64u << 20;  // a longer event or header value counts as damaged
 
 class KinetoFile {
  public:
-  KinetoFile(ByteSource& source, const ReadOptions& options, TimelineBuilder& builder)
-      : source_(source), window_(source, block_bytes, options.progress), builder_(builder), rank_(builder.add_rank(Rank{})), merger_(builder, rank_) {}
+  KinetoFile(ByteSource& source, const ReadOptions& options, const KinetoTuning& tuning, TimelineBuilder& builder)
+      : source_(source),
+        tuning_(tuning),
+        threads_(options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())),
+        threads_from_(tuning.alone_bytes),
+        window_(source, tuning.block_bytes, options.progress),
+        builder_(builder),
+        rank_(builder.add_rank(Rank{})),
+        events_(tuning.by_layout),
+        merger_(builder, rank_) {}
 
   Result<void> read() {
     if (at_space_end()) return std::unexpected(nothing("is empty"));
@@ -77,6 +87,7 @@ class KinetoFile {
   void merge() {
     merger_.merge(events_.block(), events_.vocabulary());
     events_.block().clear();
+    events_.forget_if_large();
   }
 
   void ends_early() {
@@ -177,6 +188,9 @@ class KinetoFile {
             separated = true;
           } else if (!extend()) {
             return end_of_text(form);
+          } else if (threads_ > 1 && here() >= threads_from_) {
+            read_events_by_threads(window_, events_, merger_, threads_, tuning_, separated, repairs_);
+            threads_from_ = here() + tuning_.alone_bytes;
           }
           break;
         case KinetoEventReader::Stop::damaged:
@@ -241,6 +255,9 @@ class KinetoFile {
   }
 
   ByteSource& source_;
+  const KinetoTuning tuning_;
+  const int threads_;
+  std::uint64_t threads_from_;  // the place from which several threads read
   TextWindow window_;
   TimelineBuilder& builder_;
   const RankId rank_;
@@ -251,6 +268,10 @@ class KinetoFile {
   bool events_seen_ = false;
   bool ended_ = false;  // nothing of the document is left to read
 };
+
+Result<void> read(ByteSource& source, const ReadOptions& options, TimelineBuilder& builder) {
+  return read_kineto(source, options, KinetoTuning{}, builder);
+}
 
 int recognises(std::string_view head, std::string_view) {
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
@@ -270,11 +291,11 @@ int recognises(std::string_view head, std::string_view) {
   return 0;
 }
 
-Result<void> read(ByteSource& source, const ReadOptions& options, TimelineBuilder& builder) {
-  return KinetoFile(source, options, builder).read();
-}
-
 }  // namespace
+
+Result<void> read_kineto(ByteSource& source, const ReadOptions& options, const KinetoTuning& tuning, TimelineBuilder& builder) {
+  return KinetoFile(source, options, tuning, builder).read();
+}
 
 extern const Reader kineto_reader = {"kineto", "PyTorch profiler (Kineto) and other Chrome trace event files", "*.json, *.json.gz, *.json.zst", recognises,
                                      read};

@@ -4,31 +4,15 @@
 #include <iterator>
 
 #include "base/names.h"
+#include "read/key_table.h"
 #include "read/kineto_number.h"
 
 namespace stepscope {
 
 namespace {
 
-template <class Meaning>
-struct Entry {
-  std::string_view key;
-  Meaning meaning;
-};
-
-template <class Meaning, std::size_t n>
-constexpr bool is_sorted_by_key(const Entry<Meaning> (&table)[n]) {
-  return std::ranges::is_sorted(table, {}, &Entry<Meaning>::key);
-}
-
-template <class Meaning, std::size_t n>
-Meaning look_up(const Entry<Meaning> (&table)[n], std::string_view key, Meaning otherwise) {
-  const auto found = std::ranges::lower_bound(table, key, {}, &Entry<Meaning>::key);
-  return found != std::end(table) && found->key == key ? found->meaning : otherwise;
-}
-
-constexpr Entry<KinetoCategory> categories[] = {
-    {"Kernel", KinetoCategory::kernel},
+constexpr KeyTable categories({
+    KeyMeaning<KinetoCategory>{"Kernel", KinetoCategory::kernel},
     {"Memcpy", KinetoCategory::copy},
     {"Memset", KinetoCategory::fill},
     {"Operator", KinetoCategory::operation},
@@ -54,15 +38,20 @@ constexpr Entry<KinetoCategory> categories[] = {
     {"user_annotation", KinetoCategory::annotation},
     {"xpu_driver", KinetoCategory::driver_call},
     {"xpu_runtime", KinetoCategory::runtime_call},
-};
-static_assert(is_sorted_by_key(categories));
+});
 
 enum class Member : std::uint8_t { unused, arguments, category, duration, id, name, phase, process, thread, time };
-constexpr Entry<Member> members[] = {
-    {"args", Member::arguments}, {"cat", Member::category}, {"dur", Member::duration}, {"id", Member::id},   {"name", Member::name},
-    {"ph", Member::phase},       {"pid", Member::process},  {"tid", Member::thread},   {"ts", Member::time},
-};
-static_assert(is_sorted_by_key(members));
+constexpr KeyTable members({
+    KeyMeaning<Member>{"args", Member::arguments},
+    {"cat", Member::category},
+    {"dur", Member::duration},
+    {"id", Member::id},
+    {"name", Member::name},
+    {"ph", Member::phase},
+    {"pid", Member::process},
+    {"tid", Member::thread},
+    {"ts", Member::time},
+});
 
 enum class Argument : std::uint8_t {
   detail,
@@ -83,8 +72,8 @@ enum class Argument : std::uint8_t {
   wait_on_record,
   wait_on_stream,
 };
-constexpr Entry<Argument> slice_arguments[] = {
-    {"Call stack", Argument::left_out_if_empty},
+constexpr KeyTable slice_arguments({
+    KeyMeaning<Argument>{"Call stack", Argument::left_out_if_empty},
     {"Ev Idx", Argument::left_out_varying},
     {"External Id", Argument::external},
     {"External id", Argument::external},
@@ -118,19 +107,17 @@ constexpr Entry<Argument> slice_arguments[] = {
     {"wait_on_cuda_event_id", Argument::left_out_varying},
     {"wait_on_cuda_event_record_corr_id", Argument::wait_on_record},
     {"wait_on_stream", Argument::wait_on_stream},
-};
-static_assert(is_sorted_by_key(slice_arguments));
+});
 
 enum class MemoryMember : std::uint8_t { unused, address, bytes, device_number, device_type, total_allocated, total_reserved };
-constexpr Entry<MemoryMember> memory_members[] = {
-    {"Addr", MemoryMember::address},
+constexpr KeyTable memory_members({
+    KeyMeaning<MemoryMember>{"Addr", MemoryMember::address},
     {"Bytes", MemoryMember::bytes},
     {"Device Id", MemoryMember::device_number},
     {"Device Type", MemoryMember::device_type},
     {"Total Allocated", MemoryMember::total_allocated},
     {"Total Reserved", MemoryMember::total_reserved},
-};
-static_assert(is_sorted_by_key(memory_members));
+});
 
 // The digits of a value that should be a number, also where they stand in a string; "" where there are none.
 std::string_view digits(const JsonValue& value, bool& quoted) {
@@ -183,7 +170,7 @@ bool take_stream(const JsonValue& value, std::int64_t& target, std::uint64_t off
 }  // namespace
 
 KinetoCategory kineto_category(std::string_view category) {
-  return look_up(categories, category, KinetoCategory::other);
+  return categories.find(category, KinetoCategory::other);
 }
 
 void KinetoEventParser::add_field(KinetoField field, const JsonValue& value) {
@@ -199,58 +186,74 @@ std::string_view KinetoEventParser::decoded(const JsonValue& value, std::string&
 }
 
 Lex KinetoEventParser::parse(const char*& at, const char* end, std::uint64_t offset, Repairs& repairs) {
+  bool read_again = false;
+  const char* const begin = at;
+  const Lex found = read(at, end, false, offset, repairs, read_again);
+  if (!read_again) return found;
+  at = begin;
+  repairs.clear();
+  return read(at, end, true, offset, repairs, read_again);
+}
+
+// The arguments of slices, which are most of the text, are read as they come where ph and cat came before them, unless arguments_last. Where a key turns out to
+// be there twice, that was rash: read_again says so.
+Lex KinetoEventParser::read(const char*& at, const char* end, bool arguments_last, std::uint64_t offset, Repairs& repairs, bool& read_again) {
+  event_.series.clear();
   auto series = std::move(event_.series);
   event_ = KinetoEvent{};
   event_.series = std::move(series);
-  event_.series.clear();
   fields_.clear();
 
-  // The members' values first; what the arguments mean depends on ph and cat, which may come after them.
   JsonValue values[static_cast<std::size_t>(Member::time) + 1];
   bool present[std::size(values)] = {};
-  bool duplicate = false;
-  const char* p = at + 1;
-  for (bool first = true;; first = false) {
-    p = skip_space(p, end);
-    if (p == end) return Lex::more;
-    if (*p == '}') {
-      ++p;
-      break;
-    }
-    if (!first) {
-      if (*p != ',') return Lex::bad;
-      p = skip_space(p + 1, end);
-      if (p == end) return Lex::more;
-    }
-    if (*p != '"') return Lex::bad;
-    JsonValue key, value;
-    if (const Lex found = lex_string(p, end, key); found != Lex::ok) return found;
-    p = skip_space(p, end);
-    if (p == end) return Lex::more;
-    if (*p != ':') return Lex::bad;
-    p = skip_space(p + 1, end);
-    if (const Lex found = lex_value(p, end, value); found != Lex::ok) return found;
-    const Member member = look_up(members, key.inside(), Member::unused);
-    if (member == Member::unused) continue;
-    const auto i = static_cast<std::size_t>(member);
-    duplicate = duplicate || present[i];
-    present[i] = true;
-    values[i] = value;
-  }
+  bool duplicate = false, arguments_read = false;
   const auto value_of = [&](Member member) -> const JsonValue* {
     const auto i = static_cast<std::size_t>(member);
     return present[i] && !values[i].is_null() ? &values[i] : nullptr;
   };
+  const auto take_category = [&](const JsonValue& value) {
+    event_.category = kineto_category(decoded(value, category_));
+    category_text_ = value.type == JsonValue::Type::string ? value.inside() : std::string_view{};
+  };
+  category_text_ = {};
+  const Lex whole = lex_object(at, end, [&](std::string_view key, const char*, const char*& p, JsonValue& value) {
+    const Member member = members.find(key, Member::unused);
+    const auto i = static_cast<std::size_t>(member);
+    if (member != Member::unused) {
+      duplicate = duplicate || present[i];
+      present[i] = true;
+    }
+    if (member == Member::arguments && !arguments_last && p != end && *p == '{') {
+      const JsonValue* const phase = value_of(Member::phase);
+      const JsonValue* const category = value_of(Member::category);
+      if (phase != nullptr && category != nullptr && (phase->text == "\"X\"" || phase->text == "\"B\"")) {
+        take_category(*category);
+        arguments_read = true;
+        begin_slice_arguments();
+        const Lex found = lex_object(p, end, [&](std::string_view argument, const char* member_begin, const char*& q, JsonValue& inner) {
+          const Lex inner_found = lex_value(q, end, inner);
+          if (inner_found == Lex::ok) read_slice_argument(argument, member_begin, inner, offset, repairs);
+          return inner_found;
+        });
+        end_slice_arguments();
+        return found;
+      }
+    }
+    const Lex found = lex_value(p, end, value);
+    values[i] = value;
+    return found;
+  });
+  if (whole != Lex::ok) return whole;
+  if (duplicate && arguments_read) {
+    read_again = true;
+    return whole;
+  }
   if (duplicate) repairs.add(Repair::duplicate_key, offset);
   if (const JsonValue* value = value_of(Member::phase); value != nullptr) {
     const std::string_view phase = decoded(*value, name_);
     if (phase.size() == 1) event_.phase = phase[0];
   }
-  category_text_ = {};
-  if (const JsonValue* value = value_of(Member::category)) {
-    event_.category = kineto_category(decoded(*value, category_));
-    if (value->type == JsonValue::Type::string) category_text_ = value->inside();
-  }
+  if (const JsonValue* value = value_of(Member::category); value != nullptr && !arguments_read) take_category(*value);
   if (const JsonValue* value = value_of(Member::name)) event_.name = decoded(*value, name_);
   if (const JsonValue* value = value_of(Member::process)) event_.pid = decoded(*value, pid_);
   if (const JsonValue* value = value_of(Member::thread)) event_.tid = decoded(*value, tid_);
@@ -262,7 +265,7 @@ Lex KinetoEventParser::parse(const char*& at, const char* end, std::uint64_t off
   for (const auto& [member, field] : {std::pair{Member::time, KinetoField::time}, {Member::duration, KinetoField::duration}, {Member::id, KinetoField::id}})
     if (const JsonValue* value = value_of(member)) add_field(field, *value);
   const JsonValue* arguments = value_of(Member::arguments);
-  if (arguments != nullptr && arguments->type == JsonValue::Type::object) {
+  if (arguments != nullptr && !arguments_read && arguments->type == JsonValue::Type::object) {
     switch (event_.phase) {
       case 'X':
       case 'B':
@@ -285,97 +288,96 @@ Lex KinetoEventParser::parse(const char*& at, const char* end, std::uint64_t off
     }
   }
   std::ranges::sort(fields_, {}, [](const KinetoFieldText& field) { return field.text.data(); });
-  at = p;
   return Lex::ok;
 }
 
-void KinetoEventParser::keep(const char* member_begin, const char* member_end, bool adjacent) {
-  if (adjacent) {
-    kept_.back().second = member_end;
-  } else {
-    kept_.emplace_back(member_begin, member_end);
-  }
+void KinetoEventParser::begin_slice_arguments() {
+  kept_.clear();
+  last_kept_ = false;
 }
 
-void KinetoEventParser::read_slice_arguments(std::string_view arguments, std::uint64_t offset, Repairs& repairs) {
-  kept_.clear();
-  JsonMembers walk(arguments);
-  std::string_view key;
-  JsonValue value;
-  bool adjacent = false;  // the member before was kept
-  while (walk.next(key, value)) {
-    Argument argument = look_up(slice_arguments, key, Argument::detail);
-    const bool null = value.is_null();
-    switch (argument) {
-      case Argument::left_out_if_empty:
-        argument = value.text == "\"\"" ? Argument::left_out : Argument::detail;
-        break;
-      case Argument::left_out_if_true:
-        argument = value.text == "true" ? Argument::left_out : Argument::detail;
-        break;
-      case Argument::left_out_varying:
-        add_field(KinetoField::left_out_number, value);
-        if (value.type == JsonValue::Type::string && !value.escaped) fields_.push_back({KinetoField::left_out_text, value.inside()});
-        break;
-      case Argument::bytes:
-        // The size of a copy is a fact; what a launching call says of it (HIP) stays with the call.
-        if (event_.category == KinetoCategory::copy || event_.category == KinetoCategory::fill) {
-          event_.has_bytes = take(value, event_.bytes, parse_int64, offset, repairs);
-          add_field(KinetoField::bytes, value);
-        } else {
-          argument = Argument::detail;
-        }
-        break;
-      case Argument::correlation:
-        take(value, event_.correlation, parse_uint64, offset, repairs);
-        add_field(KinetoField::correlation, value);
-        break;
-      case Argument::device:
-        if (!null) event_.device = decoded(value, device_);
-        break;
-      case Argument::external:
-        take(value, event_.external, parse_uint64, offset, repairs);
-        add_field(KinetoField::external, value);
-        break;
-      case Argument::forward_thread:
-        take(value, event_.forward_thread, parse_uint64, offset, repairs);
-        add_field(KinetoField::forward_thread, value);
-        break;
-      case Argument::python_id:
-        take_uint32(value, event_.python_id, offset, repairs);
-        event_.has_python_id = true;
-        add_field(KinetoField::python_id, value);
-        break;
-      case Argument::python_module:
-        take_uint32(value, event_.python_module, offset, repairs);
-        add_field(KinetoField::python_module, value);
-        break;
-      case Argument::python_parent:
-        take_uint32(value, event_.python_parent, offset, repairs);
-        add_field(KinetoField::python_parent, value);
-        break;
-      case Argument::sequence:
-        event_.has_sequence = take(value, event_.sequence, parse_int64, offset, repairs);
-        add_field(KinetoField::sequence, value);
-        break;
-      case Argument::stream:
-        event_.has_stream = take_stream(value, event_.stream, offset, repairs);
-        break;
-      case Argument::wait_on_record:
-        take(value, event_.wait_on_record_correlation, parse_uint64, offset, repairs);
-        add_field(KinetoField::wait_on_record, value);
-        break;
-      case Argument::wait_on_stream:
-        take_stream(value, event_.wait_on_stream, offset, repairs);
-        break;
-      case Argument::detail:
-      case Argument::left_out:
-        break;
-    }
-    const bool kept = argument == Argument::detail;
-    if (kept) keep(walk.member_begin(), value.text.data() + value.text.size(), adjacent);
-    adjacent = kept;
+void KinetoEventParser::read_slice_argument(std::string_view key, const char* member_begin, const JsonValue& value, std::uint64_t offset, Repairs& repairs) {
+  Argument argument = slice_arguments.find(key, Argument::detail);
+  const bool null = value.is_null();
+  switch (argument) {
+    case Argument::left_out_if_empty:
+      argument = value.text == "\"\"" ? Argument::left_out : Argument::detail;
+      break;
+    case Argument::left_out_if_true:
+      argument = value.text == "true" ? Argument::left_out : Argument::detail;
+      break;
+    case Argument::left_out_varying:
+      add_field(KinetoField::left_out_number, value);
+      if (value.type == JsonValue::Type::string && !value.escaped) fields_.push_back({KinetoField::left_out_text, value.inside()});
+      break;
+    case Argument::bytes:
+      // The size of a copy is a fact; what a launching call says of it (HIP) stays with the call.
+      if (event_.category == KinetoCategory::copy || event_.category == KinetoCategory::fill) {
+        event_.has_bytes = take(value, event_.bytes, parse_int64, offset, repairs);
+        add_field(KinetoField::bytes, value);
+      } else {
+        argument = Argument::detail;
+      }
+      break;
+    case Argument::correlation:
+      take(value, event_.correlation, parse_uint64, offset, repairs);
+      add_field(KinetoField::correlation, value);
+      break;
+    case Argument::device:
+      if (!null) event_.device = decoded(value, device_);
+      break;
+    case Argument::external:
+      take(value, event_.external, parse_uint64, offset, repairs);
+      add_field(KinetoField::external, value);
+      break;
+    case Argument::forward_thread:
+      take(value, event_.forward_thread, parse_uint64, offset, repairs);
+      add_field(KinetoField::forward_thread, value);
+      break;
+    case Argument::python_id:
+      take_uint32(value, event_.python_id, offset, repairs);
+      event_.has_python_id = true;
+      add_field(KinetoField::python_id, value);
+      break;
+    case Argument::python_module:
+      take_uint32(value, event_.python_module, offset, repairs);
+      add_field(KinetoField::python_module, value);
+      break;
+    case Argument::python_parent:
+      take_uint32(value, event_.python_parent, offset, repairs);
+      add_field(KinetoField::python_parent, value);
+      break;
+    case Argument::sequence:
+      event_.has_sequence = take(value, event_.sequence, parse_int64, offset, repairs);
+      add_field(KinetoField::sequence, value);
+      break;
+    case Argument::stream:
+      event_.has_stream = take_stream(value, event_.stream, offset, repairs);
+      break;
+    case Argument::wait_on_record:
+      take(value, event_.wait_on_record_correlation, parse_uint64, offset, repairs);
+      add_field(KinetoField::wait_on_record, value);
+      break;
+    case Argument::wait_on_stream:
+      take_stream(value, event_.wait_on_stream, offset, repairs);
+      break;
+    case Argument::detail:
+    case Argument::left_out:
+      break;
   }
+  if (argument != Argument::detail) {
+    last_kept_ = false;
+    return;
+  }
+  const char* const member_end = value.text.data() + value.text.size();
+  if (last_kept_)
+    kept_.back().second = member_end;
+  else
+    kept_.emplace_back(member_begin, member_end);
+  last_kept_ = true;
+}
+
+void KinetoEventParser::end_slice_arguments() {
   if (kept_.size() == 1) {
     event_.detail = {kept_[0].first, static_cast<std::size_t>(kept_[0].second - kept_[0].first)};
   } else if (!kept_.empty()) {
@@ -386,6 +388,15 @@ void KinetoEventParser::read_slice_arguments(std::string_view arguments, std::ui
     }
     event_.detail = detail_;
   }
+}
+
+void KinetoEventParser::read_slice_arguments(std::string_view arguments, std::uint64_t offset, Repairs& repairs) {
+  begin_slice_arguments();
+  JsonMembers walk(arguments);
+  std::string_view key;
+  JsonValue value;
+  while (walk.next(key, value)) read_slice_argument(key, walk.member_begin(), value, offset, repairs);
+  end_slice_arguments();
 }
 
 void KinetoEventParser::read_instant_arguments(std::string_view arguments, std::uint64_t offset, Repairs& repairs) {
@@ -403,7 +414,7 @@ void KinetoEventParser::read_instant_arguments(std::string_view arguments, std::
   std::string_view key;
   JsonValue value;
   while (walk.next(key, value)) {
-    switch (look_up(memory_members, key, MemoryMember::unused)) {
+    switch (memory_members.find(key, MemoryMember::unused)) {
       case MemoryMember::address:
         take(value, event_.address, parse_uint64, offset, repairs);
         add_field(KinetoField::address, value);

@@ -120,17 +120,21 @@ class KinetoEventParser {
  private:
   void add_field(KinetoField field, const JsonValue& value);
   std::string_view decoded(const JsonValue& value, std::string& scratch);
+  Lex read(const char*& at, const char* end, bool arguments_last, std::uint64_t offset, Repairs& repairs, bool& read_again);
+  void begin_slice_arguments();
+  void read_slice_argument(std::string_view key, const char* member_begin, const JsonValue& value, std::uint64_t offset, Repairs& repairs);
+  void end_slice_arguments();
   void read_slice_arguments(std::string_view arguments, std::uint64_t offset, Repairs& repairs);
   void read_instant_arguments(std::string_view arguments, std::uint64_t offset, Repairs& repairs);
   void read_metadata_arguments(std::string_view arguments);
   void read_series(std::string_view arguments);
-  void keep(const char* member_begin, const char* member_end, bool adjacent);
 
   KinetoEvent event_;
   std::string name_, pid_, tid_, category_, device_, label_, detail_, number_;
   std::string_view category_text_;
   std::vector<KinetoFieldText> fields_;
   std::vector<std::pair<const char*, const char*>> kept_;  // stretches of adjacent kept members
+  bool last_kept_ = false;
 };
 
 }  // namespace stepscope

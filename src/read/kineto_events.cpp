@@ -17,7 +17,7 @@ KinetoEventReader::Stop KinetoEventReader::read(const char*& at, const char* end
     }
     if (*at != '{') return Stop::other;
     if (separated) {
-      const char* const known = layouts_.read(at, end, block_);
+      const char* const known = by_layout_ ? layouts_.read(at, end, block_) : at;
       if (known != at) {
         separated = *known == '{' && known != end;
         at = known;
@@ -34,6 +34,13 @@ KinetoEventReader::Stop KinetoEventReader::read(const char*& at, const char* end
   }
 }
 
+void KinetoEventReader::forget_if_large() {
+  constexpr std::size_t large = 8u << 20;
+  if (vocabulary_.names.text_bytes() + vocabulary_.details.text_bytes() < large) return;
+  vocabulary_ = KinetoVocabulary{};
+  layouts_.clear();
+}
+
 Lex KinetoEventReader::read_in_full(const char*& at, const char* end, std::uint64_t offset) {
   const char* const begin = at;
   repairs_.clear();
@@ -45,7 +52,9 @@ Lex KinetoEventReader::read_in_full(const char*& at, const char* end, std::uint6
     found = mend_event(at, end, offset, mended_, repairs_);
     if (found == Lex::ok) {
       const char* mended_at = mended_.data();
-      found = parser_.parse(mended_at, mended_.data() + mended_.size(), offset, repairs_) == Lex::ok ? Lex::ok : Lex::bad;
+      Repairs further;
+      found = parser_.parse(mended_at, mended_.data() + mended_.size(), offset, further) == Lex::ok ? Lex::ok : Lex::bad;
+      repairs_.add(further);
     }
   }
   if (found != Lex::ok) {
@@ -55,7 +64,8 @@ Lex KinetoEventReader::read_in_full(const char*& at, const char* end, std::uint6
   const std::size_t details_before = vocabulary_.details.size();
   add_event(parser_.event(), offset, vocabulary_, block_);
   block_.repairs.add(repairs_);
-  if (whole && !repairs_.any()) layouts_.learn({begin, static_cast<std::size_t>(at - begin)}, parser_, block_, vocabulary_.details.size() == details_before);
+  if (by_layout_ && whole && !repairs_.any())
+    layouts_.learn({begin, static_cast<std::size_t>(at - begin)}, parser_, block_, vocabulary_.details.size() == details_before);
   return Lex::ok;
 }
 

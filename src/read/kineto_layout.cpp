@@ -19,7 +19,8 @@ constexpr std::size_t padding = 64;
 constexpr int guess_bits = 15;
 constexpr int category_bits = 6;
 constexpr std::size_t furthest_category = 48;
-constexpr int most_siblings_tried = 16;
+constexpr int most_siblings_tried = 8;
+constexpr std::size_t most_of_new_details = 1u << 13;  // beyond so many layouts, a detail must come twice to get one
 
 // Whether n bytes are the same; up to 31 bytes behind both are read.
 inline bool same_bytes(const char* a, const char* b, std::size_t n) {
@@ -454,7 +455,7 @@ bool KinetoLayouts::describe(std::string_view text, const KinetoEventParser& par
 void KinetoLayouts::learn(std::string_view text, const KinetoEventParser& parser, const KinetoBlock& block, bool known_detail) {
   if (const std::string_view category = parser.category_text(); category.data() > text.data() && category.data() < text.data() + furthest_category)
     category_at_ = static_cast<std::size_t>(category.data() - text.data());
-  if (!known_detail) return;
+  if (!known_detail && layouts_.size() > most_of_new_details) return;
   if (layouts_.size() == most_layouts || texts_.size() > most_text) clear();
   Layout layout;
   Rest rest;

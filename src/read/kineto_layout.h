@@ -23,7 +23,7 @@ class KinetoLayouts {
   // Reads events as long as each fits a layout. `at`: an event's first byte; returns the first byte not read: an event's first byte, or what follows an
   // event that no other follows behind a comma. 64 bytes behind `end` must be readable.
   const char* read(const char* at, const char* end, KinetoBlock& block);
-  // Makes a layout of an event that was read in full and is the last one of the block. known_detail: its detail was met before (what is met only once is not
+  // Makes a layout of an event that was read in full and is the last one of the block. known_detail: its detail was met before (what comes only once is not
   // worth a layout).
   void learn(std::string_view text, const KinetoEventParser& parser, const KinetoBlock& block, bool known_detail);
   void clear();

@@ -220,8 +220,7 @@ class Mender {
     const bool in_object = open_.back() == '{';
     if (*q == (in_object ? '}' : ']')) {
       q = skip_space(q + 1, end_);
-      // The closing brace of the event may be the last byte there is.
-      if (q == end_) return open_.size() == 1 ? Lex::ok : Lex::more;
+      if (q == end_) return Lex::more;
       return *q == ',' || *q == '}' || *q == ']' || (open_.size() == 1 && *q == '{') ? Lex::ok : Lex::bad;
     }
     if (*q != ',') return Lex::bad;
@@ -365,6 +364,19 @@ const char* find_event(const char*& at, const char* end, char& before) {
       if (found == Lex::more) return nullptr;
     }
     ++at;
+  }
+  return nullptr;
+}
+
+const char* find_last_event(const char* begin, const char* end) {
+  for (const char* at = end; at != begin;) {
+    const char* const brace = static_cast<const char*>(memrchr(begin, '{', static_cast<std::size_t>(at - begin)));
+    if (brace == nullptr) return nullptr;
+    at = brace;
+    const char* before = brace;
+    while (before != begin && is_space(before[-1])) --before;
+    if (before == begin) return nullptr;
+    if ((before[-1] == ',' || before[-1] == '}') && looks_like_key(skip_space(brace + 1, end), end, true) == Lex::ok) return brace;
   }
   return nullptr;
 }

@@ -20,5 +20,7 @@ Lex mend_event(const char*& at, const char* end, std::uint64_t offset, std::stri
 // Where the next event probably begins: a '{' behind a comma, a bracket or a brace, whose first key is one of the trace event format. Null where there is none
 // before end: then `at` was moved to the place from which more text could show one. before: the last byte in front of `at` that is no space, 0 = none; kept up.
 const char* find_event(const char*& at, const char* end, char& before);
+// The last such place, behind begin; null where there is none.
+const char* find_last_event(const char* begin, const char* end);
 
 }  // namespace stepscope

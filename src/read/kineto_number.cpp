@@ -61,9 +61,30 @@ std::optional<Scaled> scale(std::string_view text, int shift, std::uint64_t most
   return result;
 }
 
+// What nearly all numbers are: at most 15 digits, and at most as many behind a point.
+std::optional<std::uint64_t> plain(std::string_view text, std::string_view& fraction) {
+  std::size_t at = 0;
+  std::uint64_t value = 0;
+  for (; at < text.size() && is_digit(text[at]); ++at) value = value * 10 + static_cast<unsigned>(text[at] - '0');
+  if (at == 0 || at > 15) return std::nullopt;
+  fraction = {};
+  if (at == text.size()) return value;
+  if (text[at] != '.' || at + 1 == text.size() || text.size() - at > 16) return std::nullopt;
+  fraction = text.substr(at + 1);
+  for (const char c : fraction)
+    if (!is_digit(c)) return std::nullopt;
+  return value;
+}
+
 }  // namespace
 
 std::optional<Number<Nanoseconds>> parse_microseconds(std::string_view text) {
+  std::string_view fraction;
+  if (const auto whole = plain(text, fraction)) {
+    std::uint64_t value = *whole * 1000;
+    for (std::size_t i = 0, weight = 100; i < 3 && i < fraction.size(); ++i, weight /= 10) value += static_cast<unsigned>(fraction[i] - '0') * weight;
+    return Number<Nanoseconds>{static_cast<Nanoseconds>(value), false};
+  }
   const auto scaled = scale(text, 3, static_cast<std::uint64_t>(latest_time));
   if (!scaled) return std::nullopt;
   const auto value = static_cast<Nanoseconds>(scaled->magnitude);
@@ -71,6 +92,8 @@ std::optional<Number<Nanoseconds>> parse_microseconds(std::string_view text) {
 }
 
 std::optional<Number<std::int64_t>> parse_int64(std::string_view text) {
+  std::string_view fraction;
+  if (const auto whole = plain(text, fraction)) return Number<std::int64_t>{static_cast<std::int64_t>(*whole), false};
   const auto scaled = scale(text, 0, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()));
   if (!scaled) return std::nullopt;
   const auto value = static_cast<std::int64_t>(scaled->magnitude);
@@ -78,6 +101,8 @@ std::optional<Number<std::int64_t>> parse_int64(std::string_view text) {
 }
 
 std::optional<Number<std::uint64_t>> parse_uint64(std::string_view text) {
+  std::string_view fraction;
+  if (const auto whole = plain(text, fraction)) return Number<std::uint64_t>{*whole, false};
   if (text.size() > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
     Number<std::uint64_t> number;
     const auto [end, problem] = std::from_chars(text.data() + 2, text.data() + text.size(), number.value, 16);

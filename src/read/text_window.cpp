@@ -1,6 +1,7 @@
 #include "read/text_window.h"
 
 #include <cstring>
+#include <utility>
 
 namespace stepscope {
 
@@ -28,6 +29,30 @@ bool TextWindow::extend() {
   end_ += *count;
   ended_ = *count == 0;
   return !ended_;
+}
+
+void TextWindow::hand_out(Piece& piece, const char* to) {
+  std::swap(piece.memory, text_);
+  piece.first = begin_;
+  piece.last = static_cast<std::size_t>(to - piece.memory.data());
+  piece.offset = base_ + begin_;
+  const std::size_t kept = end_ - piece.last;
+  if (text_.size() < kept + readable_behind) text_.append_uninitialised(kept + readable_behind - text_.size());
+  if (kept != 0) std::memcpy(text_.data(), to, kept);
+  base_ += piece.last;
+  begin_ = 0;
+  end_ = kept;
+}
+
+void TextWindow::put_back(const Piece& piece, const char* from) {
+  Column<char> text;
+  text.append({from, static_cast<std::size_t>(piece.end() - from)});
+  base_ = piece.offset + static_cast<std::uint64_t>(from - piece.begin());
+  text.append({begin(), size()});
+  begin_ = 0;
+  end_ = text.size();
+  text.append_uninitialised(readable_behind);
+  text_ = std::move(text);
 }
 
 }  // namespace stepscope

@@ -30,6 +30,19 @@ class TextWindow {
   bool extend();
   const std::string& failure() const { return failure_; }
 
+  // Text that has left the window with the memory it lies in.
+  struct Piece {
+    Column<char> memory;
+    std::size_t first = 0, last = 0;
+    std::uint64_t offset = 0;  // of its first byte in the content
+    const char* begin() const { return memory.data() + first; }
+    const char* end() const { return memory.data() + last; }
+  };
+  // Hands out the text before `to`; what lies behind stays and moves. The piece's own memory is used again.
+  void hand_out(Piece& piece, const char* to);
+  // Puts the text of a piece from `from` on back in front of the window's.
+  void put_back(const Piece& piece, const char* from);
+
  private:
   ByteSource& source_;
   const std::size_t block_bytes_;

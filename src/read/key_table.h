@@ -1,0 +1,43 @@
+// A small table from known keys to what they mean, laid out when the program is compiled.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace stepscope {
+
+template <class Meaning>
+struct KeyMeaning {
+  std::string_view key;
+  Meaning meaning;
+};
+
+template <class Meaning, std::size_t n>
+class KeyTable {
+ public:
+  constexpr explicit KeyTable(const KeyMeaning<Meaning> (&entries)[n]) {
+    for (const KeyMeaning<Meaning>& entry : entries) {
+      std::size_t slot = hash(entry.key);
+      while (!slots_[slot].key.empty()) slot = (slot + 1) % slot_count;
+      slots_[slot] = entry;
+    }
+  }
+  constexpr Meaning find(std::string_view key, Meaning otherwise) const {
+    if (key.empty()) return otherwise;
+    for (std::size_t slot = hash(key); !slots_[slot].key.empty(); slot = (slot + 1) % slot_count)
+      if (slots_[slot].key == key) return slots_[slot].meaning;
+    return otherwise;
+  }
+
+ private:
+  static constexpr std::size_t slot_count = n <= 16 ? 64 : 256;  // sparse: few keys share a slot, and most of those that are not there meet none
+  static constexpr std::size_t hash(std::string_view key) {
+    const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(key[i])); };
+    return (key.size() * 31 + byte(0) * 7 + byte(key.size() / 2) * 13 + byte(key.size() - 1) * 3) % slot_count;
+  }
+  std::array<KeyMeaning<Meaning>, slot_count> slots_{};
+};
+
+}  // namespace stepscope
