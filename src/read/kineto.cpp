@@ -248,7 +248,7 @@ class KinetoFile {
       builder_.health().repairs.add("damaged_compression", 1, fmt::format("byte {}", window_.offset(window_.end())), damage);
     Rank& rank = builder_.rank(rank_);
     rank.file = source_.path();
-    rank.bytes = window_.offset(window_.end());
+    rank.bytes = here();
     rank.events = merger_.events();
     header_.apply(rank_, builder_);
     merger_.finish(repairs_);

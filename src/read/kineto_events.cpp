@@ -53,7 +53,9 @@ Lex KinetoEventReader::read_in_full(const char*& at, const char* end, std::uint6
     if (found == Lex::ok) {
       const char* mended_at = mended_.data();
       Repairs further;
-      found = parser_.parse(mended_at, mended_.data() + mended_.size(), offset, further) == Lex::ok ? Lex::ok : Lex::bad;
+      // What has no phase was not made out: a key or two were taken for text.
+      const bool made_out = parser_.parse(mended_at, mended_.data() + mended_.size(), offset, further) == Lex::ok && parser_.event().phase != 0;
+      found = made_out ? Lex::ok : Lex::bad;
       repairs_.add(further);
     }
   }

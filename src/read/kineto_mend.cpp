@@ -223,6 +223,7 @@ class Mender {
       if (q == end_) return Lex::more;
       return *q == ',' || *q == '}' || *q == ']' || (open_.size() == 1 && *q == '{') ? Lex::ok : Lex::bad;
     }
+    if (*q == '"' && open_.size() == 1) return looks_like_key(q, end_, true);  // the comma is missing
     if (*q != ',') return Lex::bad;
     q = skip_space(q + 1, end_);
     if (q == end_) return Lex::more;
