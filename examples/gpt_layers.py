@@ -311,7 +311,8 @@ class Model:
         seed = Tensor([], "long int")
         common = (sums, None, None, Scalar(LENGTH), Scalar(LENGTH), Scalar("0."), Scalar("True"), seed, seed, Scalar("0.088388347648318447"))
         with self.op("aten::_scaled_dot_product_flash_attention_backward", gradient, q, k, v, out, *common, cost=2600):
-            with self.op("aten::_flash_attention_backward", gradient, q, k, v, out, *common, cost=3500):
+            transposed = [Tensor([BATCH, LENGTH, HEADS, size], strides=[t.strides[i] for i in (0, 2, 1, 3)]) for t in (gradient, q, k, v, out)]
+            with self.op("aten::_flash_attention_backward", *transposed, *common, cost=3500):
                 results = [thread.allocate(Tensor(q.dims), "aten::empty_like") for _ in range(3)]
                 accumulator = thread.allocate(Tensor([BATCH, LENGTH, HEADS, size], "float"))
                 traits = "Flash_bwd_kernel_traits<128, 64, 128, 8, 4, 2, 2, false, false, cutlass::bfloat16_t>"
