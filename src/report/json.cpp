@@ -61,6 +61,16 @@ void write(JsonWriter& json, const std::vector<Section>& sections) {
   for (const Section& section : sections) write(json, section);
 }
 
+// Arrays that programs may index without asking whether they are there: a device without steps has an empty list of them.
+void write_absent_arrays(JsonWriter& json, const std::vector<Section>& sections) {
+  for (const std::string_view key : {"kernels", "steps"}) {
+    if (find_section(sections, key) != nullptr) continue;
+    json.key(key);
+    json.begin_array();
+    json.end_array();
+  }
+}
+
 void write_text(JsonWriter& json, std::string_view key, const std::string& text) {
   json.key(key);
   if (text.empty())
@@ -97,6 +107,7 @@ std::string json_report(const ReportInput& input) {
       write_text(json, "gpu", device.gpu);
       write_text(json, "gpu_reported", device.gpu_reported);
       write(json, device.sections);
+      write_absent_arrays(json, device.sections);
       json.end_object();
     }
     json.end_array();
