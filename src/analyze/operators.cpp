@@ -47,7 +47,8 @@ struct ByName : Sums {
   Nanoseconds cpu_total = 0, device_total = 0;
   std::array<Nanoseconds, part_count> device_by_part{};
   std::uint32_t open = 0;  // frames of this name that are open now
-  bool seen() const { return calls != 0 || slices != 0 || cpu_total != 0; }
+  // Own time without a total: of a call that outlasts one of its name in which it began.
+  bool seen() const { return calls != 0 || slices != 0 || cpu_total != 0 || cpu_own != 0; }
 };
 
 struct Answer {

@@ -135,5 +135,21 @@ TEST(OperatorsOverhang, OwnTimeIsNotNegative) {
   EXPECT_TRUE(std::holds_alternative<std::monostate>(cell(*section.table("by_name"), "aten::outer", "share"))) << "no device time to share";
 }
 
+// Rows that do not nest: the second call begins inside the first one of its name and outlasts it. In a window behind the first there is only own time.
+TEST(OperatorsThatOverhang, OwnTimeWithoutATotalIsARowToo) {
+  HandBuilt run;
+  const TrackId thread = run.thread("1");
+  run.operation(thread, "aten::mm", 0, 10);
+  run.operation(thread, "aten::mm", 5, 15);
+  run.finish();
+  Scene scene = run.rank_scene();
+  scene.whole_capture = false;
+  scene.window = {12'000, 20'000};
+  const Section section = operators_question.answer(scene).at(0);
+  EXPECT_EQ(whole_of(cell(*section.table("by_name"), "aten::mm", "cpu_own_ns")), 8'000);
+  EXPECT_EQ(sum_of(*section.table("phases"), "cpu_own_ns"), 8'000);
+  EXPECT_EQ(sum_of(*section.table("categories"), "cpu_own_ns"), 8'000);
+}
+
 }  // namespace
 }  // namespace stepscope
