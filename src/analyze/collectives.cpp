@@ -186,7 +186,7 @@ std::vector<Section> answer_collectives(const Scene& scene) {
                     without_size - without_launch, count));
   if (without_group > 0 && without_group > without_size)
     section.caveats.push_back(
-        fmt::format("The process group of {} of {} is not recorded: no bus bandwidth where it depends on the group's size.", without_group, count));
+        fmt::format("The process group of {} of {} collectives is not recorded: no bus bandwidth where it depends on the group's size.", without_group, count));
   return {std::move(section)};
 }
 

@@ -92,6 +92,7 @@ std::vector<StepWindow> steps_asked_about(const Scene& scene) {
 }
 
 std::string percent(double ratio) {
+  if (ratio > 0 && ratio < 0.0005) return "<0.1 %";
   return fmt::format("{:.{}f} %", 100 * ratio, ratio < 0.0995 ? 1 : 0);
 }
 
@@ -154,7 +155,8 @@ Section utilisation_section(const Scene& scene, const OperatorWork& work) {
       {"model_flops", steps.empty() ? "Model FLOPs" : "Model FLOPs per step", Unit::flops, work.known.empty() ? absent() : Value{all.model_flops / per_step}},
       {"hardware_flops", steps.empty() ? "Hardware FLOPs" : "Hardware FLOPs per step", Unit::flops,
        work.known.empty() ? absent() : Value{all.hardware_flops / per_step}},
-      {"time_ns", steps.empty() ? "Time" : "Mean step", Unit::nanoseconds, whole(static_cast<Nanoseconds>(static_cast<double>(all.time) / per_step + 0.5))},
+      {"time_ns", steps.empty() ? "Time" : "Mean step on the device", Unit::nanoseconds,
+       whole(static_cast<Nanoseconds>(static_cast<double>(all.time) / per_step + 0.5))},
       {"precision", "Precision", Unit::none, precision.type == DataType::unknown ? absent() : text(data_type_name(precision.type))},
       {"peak_flops_per_s", "Dense rate", Unit::flops_per_second, rate > 0 ? Value{rate} : absent()}};
   if (!table.rows.empty()) section.tables.push_back(std::move(table));

@@ -173,8 +173,9 @@ std::vector<Section> answer_synchronisations(const Scene& scene) {
   }
   const std::vector<Value>& worst = causes_table.rows.front();
   const auto* worst_operator = std::get_if<std::string>(&worst[1]);
-  section.summary = fmt::format("Blocking calls take {} (on launching threads {}), most of it in {}.", format_duration(all.total),
-                                format_duration(all.launching), worst_operator != nullptr ? *worst_operator : timeline.names[by_time(by_call).front().first]);
+  const std::string elsewhere = all.launching == all.total ? "" : fmt::format(" ({} of it on launching threads)", format_duration(all.launching));
+  section.summary = fmt::format("Blocking calls take {}{}, most of it in {}.", format_duration(all.total), elsewhere,
+                                worst_operator != nullptr ? *worst_operator : timeline.names[by_time(by_call).front().first]);
   section.tables.push_back(std::move(calls_table));
   section.tables.push_back(std::move(causes_table));
   return {std::move(section)};

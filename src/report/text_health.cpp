@@ -101,9 +101,12 @@ std::string health_line(const ReportInput& input) {
                                 format_count(static_cast<std::int64_t>(lost.without_record)), format_count(static_cast<std::int64_t>(lost.seen))));
   }
   if (parts.empty()) {
-    const std::size_t notes = notes_of(health);
-    if (notes == 0) return "Capture: clean.";
-    return fmt::format("Capture: nothing repaired, {} worth knowing (at the end).", notes == 1 ? "one thing" : fmt::format("{} things", notes));
+    const std::size_t notes = notes_of(health), missing = rows_of(health, "missing");
+    if (notes == 0 && missing == 0) return "Capture: clean.";
+    std::string text = "Capture: nothing repaired";
+    if (notes > 0) text += fmt::format(", {} worth knowing", notes == 1 ? "one thing" : fmt::format("{} things", notes));
+    if (missing > 0) text += fmt::format(", {} of record missing", missing == 1 ? "one kind" : fmt::format("{} kinds", missing));
+    return text + " (at the end).";
   }
   std::string text = "Capture: ";
   for (const std::string& part : parts) text += (&part != &parts.front() ? "; " : "") + part;

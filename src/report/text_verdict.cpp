@@ -85,7 +85,8 @@ std::string about_steps(const DeviceTime& d) {
     if (d.longest_step - d.shortest_step > notable_spread * d.step_time) text += fmt::format(", {} to {}", duration(d.shortest_step), duration(d.longest_step));
     return text;
   }
-  if (d.steps > 1) return fmt::format("one of {} {}steps", d.steps, inferred);
+  if (d.steps > 1)
+    return d.steady ? fmt::format("the one steady {}step of {}", d.inferred ? "inferred " : "", d.steps) : fmt::format("one of {} {}steps", d.steps, inferred);
   return d.inferred ? "inferred" : "";
 }
 
