@@ -5,6 +5,6 @@ cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 build/src/stepscope analyze examples/gpt_training_step.generated.json.gz --quiet -o "$folder/report.html"
-chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-color-profile=srgb --blink-settings=preferredColorScheme=1 --window-size=1440,1500 \
+chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --force-color-profile=srgb --blink-settings=preferredColorScheme=1 --window-size=1440,1200 \
   --virtual-time-budget=5000 --screenshot="$PWD/docs/report.png" "file://$folder/report.html" 2>/dev/null
 echo "docs/report.png: $(stat -c %s docs/report.png) bytes"

@@ -13,7 +13,7 @@ export function healthOf(found: Section | undefined): Health {
   const repairs = rows('repairs'), missing = rows('missing');
   if (repairs > 0) return { level: 'bad', text: `Input repaired: ${grouped(repairs)} ${repairs === 1 ? 'kind' : 'kinds'} of damage` };
   if (missing > 0) return { level: 'warn', text: `${grouped(missing)} ${missing === 1 ? 'kind of record is' : 'kinds of record are'} missing` };
-  return { level: 'good', text: 'Capture sound' };
+  return { level: 'good', text: 'Capture clean' };
 }
 
 export function healthView(scope: Scope): HTMLElement {

@@ -54,7 +54,7 @@ export function overview(scope: Scope, links: OverviewLinks): HTMLElement {
 
   const shown = mean ?? whole;
   if (shown) {
-    const title = mean ? `Where the time of a step went` : 'Where the time went';
+    const title = mean ? `Where the time of a step goes` : 'Where the time went';
     const of = mean ? `mean of ${grouped(mean.steps)} ${mean.steady ? 'steady ' : ''}${mean.steps === 1 ? 'step' : 'steps'} on the device, ${duration(mean.span)}` : duration(shown.span);
     const panel = h('section', { class: 'panel', 'data-panel': 'breakdown' }, h('header', {}, h('h2', {}, title), h('span', { class: 'note' }, of)), bar(shown, title, true), legend(shown.parts, shown.span));
     if (mean && whole) {

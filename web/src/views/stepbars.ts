@@ -55,7 +55,7 @@ export function stepBars(table: Table, width: number, height: number, onStep?: (
     // A target as high as the chart: short bars are as easy to hit as tall ones.
     const target = svg('rect', { x: left + slot * i, y: top, width: slot, height: height - top - bottom, fill: 'transparent' });
     target.addEventListener('mousemove', (event) => showTip(event.clientX, event.clientY, [
-      h('b', {}, bar.title), bar.outlier ? h('span', { class: 'quiet' }, ' (outlier, left out of means)') : '', h('div', {}, duration(bar.breakdown.span)),
+      h('b', {}, bar.title), bar.outlier ? h('span', { class: 'quiet' }, ' (first, last or outlying: left out of means)') : '', h('div', {}, duration(bar.breakdown.span)),
       ...bar.breakdown.parts.map((part) => h('div', { class: 'quiet' }, h('span', { class: 'swatch', style: { background: `var(--${part.shade})` } }), ` ${part.title} ${duration(part.value)} · ${percent(part.value / (bar.breakdown.span || 1))}`)),
     ]));
     target.addEventListener('mouseleave', hideTip);
@@ -72,7 +72,7 @@ export function stepBars(table: Table, width: number, height: number, onStep?: (
   if (median !== null && bars.length > 2) {
     chart.append(svg('line', { x1: left, x2: width, y1: y(median), y2: y(median), stroke: 'var(--ink)', 'stroke-width': 1, 'stroke-dasharray': '4 4', opacity: 0.6 }));
   }
-  const note = [median !== null && bars.length > 2 ? `dashed: median of the ${perBar > 1 ? 'bars' : 'steps'} that are no outliers, ${duration(median)}` : '', bars.some((bar) => bar.outlier) ? 'pale: outliers' : '',
+  const note = [median !== null && bars.length > 2 ? `dashed: median of the ${perBar > 1 ? 'bars' : 'steps'} that are not pale, ${duration(median)}` : '', bars.some((bar) => bar.outlier) ? 'pale: first, last and outlying steps, left out of means' : '',
     perBar > 1 ? `each bar is the mean of ${perBar} steps` : ''].filter((text) => text !== '').join('; ');
   return h('div', {}, chart, note ? h('p', { class: 'note' }, `${note[0]!.toUpperCase()}${note.slice(1)}.`) : null);
 }
