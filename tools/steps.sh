@@ -22,7 +22,7 @@ step() {
     say "${step_seconds} s"
     return 0
   fi
-  say "${steps_red}failed${steps_plain} after ${step_seconds} s (exit code $status): $*"
+  say "${steps_red}failed${steps_plain} after ${step_seconds} s (exit code $status): $(printf '%s' "$*" | cut -c1-200)"
   tail -n "${STEPSCOPE_LOG_LINES:-30}" "$step_log" | sed 's/^/    /'
   say "    whole log: $step_log"
   [ -z "$hint" ] || say "    what to do: $hint"
