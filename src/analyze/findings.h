@@ -11,15 +11,15 @@
 namespace stepscope {
 
 enum class Unit : std::uint8_t {
-  none,                // text, numbers without a unit, identifiers
+  none,  // text, numbers without a unit, identifiers
   count,
-  nanoseconds,         // JSON keys end in _ns
-  bytes,               // moved data: shown in 1e3 steps (kB, MB, GB)
-  memory_bytes,        // memory: shown in KiB, MiB, GiB
-  bytes_per_second,    // JSON keys end in _bytes_per_s; shown as GB/s (1e9)
-  flops,               // operations; shown as GFLOP
-  flops_per_second,    // shown as TFLOP/s
-  ratio,               // 0…1 (may exceed 1): shown in percent
+  nanoseconds,       // JSON keys end in _ns
+  bytes,             // moved data: shown in 1e3 steps (kB, MB, GB)
+  memory_bytes,      // memory: shown in KiB, MiB, GiB
+  bytes_per_second,  // JSON keys end in _bytes_per_s; shown as GB/s (1e9)
+  flops,             // operations; shown as GFLOP
+  flops_per_second,  // shown as TFLOP/s
+  ratio,             // 0…1 (may exceed 1): shown in percent
   flops_per_byte,
 };
 
@@ -27,8 +27,8 @@ enum class Unit : std::uint8_t {
 using Value = std::variant<std::monostate, std::int64_t, double, std::string, bool>;
 
 struct Figure {
-  std::string key;     // JSON key: "busy_ns"
-  std::string title;   // for people: "Busy"
+  std::string key;    // JSON key: "busy_ns"
+  std::string title;  // for people: "Busy"
   Unit unit = Unit::none;
   Value value;
 };
@@ -52,19 +52,19 @@ struct Table {
 struct Section {
   std::string key{};
   std::string title{};
-  std::string summary{};              // one sentence with the finding; may be empty
+  std::string summary{};  // one sentence with the finding; may be empty
   std::vector<Figure> figures{};
   std::vector<Table> tables{};
   std::vector<std::string> caveats{};  // what the figures do not say, and which profiler option would tell
-  int prominence = 50;               // place on the page: 0 first … 100 last
+  int prominence = 50;                 // place on the page: 0 first … 100 last
 
   const Figure* figure(std::string_view figure_key) const;
   const Table* table(std::string_view table_key) const;
 };
 
 struct DeviceFindings {
-  std::string device;      // Device::label
-  std::string gpu;         // name of the machine description used, "" = unknown
+  std::string device;        // Device::label
+  std::string gpu;           // name of the machine description used, "" = unknown
   std::string gpu_reported;  // as the trace names it
   std::vector<Section> sections;
 };

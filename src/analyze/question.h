@@ -18,10 +18,10 @@ struct Scene {
   const Timeline& timeline;
   const Facts& facts;
   RankId rank{};
-  const DeviceFacts* device = nullptr;   // null unless the scope is device
-  const Gpu* gpu = nullptr;              // the device's (or the rank's first device's) description; null = unknown GPU
-  Interval window;                       // device time asked about: the whole capture, or the chosen steps (--steps). Of scope rank: host time.
-  bool whole_capture = true;             // false when --steps narrowed the window
+  const DeviceFacts* device = nullptr;  // null unless the scope is device
+  const Gpu* gpu = nullptr;             // the device's (or the rank's first device's) description; null = unknown GPU
+  Interval window;                      // device time asked about: the whole capture, or the chosen steps (--steps). Of scope rank: host time.
+  bool whole_capture = true;            // false when --steps narrowed the window
 
   // The device slices that start in the window, in DeviceFacts order. Scope device only.
   std::span<const SliceId> device_slices() const;
@@ -30,8 +30,8 @@ struct Scene {
 enum class Scope { run, rank, device };
 
 struct Question {
-  std::string_view name;     // the key of its section: "kernels"
-  std::string_view help;     // one line: the question in words
+  std::string_view name;  // the key of its section: "kernels"
+  std::string_view help;  // one line: the question in words
   Scope scope;
   // No section = nothing to say (for example no communication at all). Several are allowed.
   std::vector<Section> (*answer)(const Scene& scene);

@@ -24,8 +24,8 @@ class ByteSource {
   // compressed file, after 3813 bytes of content". Empty = nothing.
   virtual std::string damage() const { return {}; }
   virtual std::string_view path() const = 0;
-  virtual std::uint64_t raw_bytes_read() const = 0;                      // of the file itself, for progress
-  virtual std::optional<std::uint64_t> raw_bytes_total() const = 0;      // absent for standard input
+  virtual std::uint64_t raw_bytes_read() const = 0;                  // of the file itself, for progress
+  virtual std::optional<std::uint64_t> raw_bytes_total() const = 0;  // absent for standard input
   // A descriptor for positional reads of plain, uncompressed regular files (parallel readers); -1 otherwise.
   virtual int plain_file() const { return -1; }
 };

@@ -7,7 +7,7 @@
 namespace stepscope {
 
 struct EmbeddedFile {
-  std::string_view name;   // "h100-sxm.yaml"
+  std::string_view name;  // "h100-sxm.yaml"
   std::string_view bytes;
 };
 

@@ -12,10 +12,10 @@ struct Error {
   // What kind of end this is: it decides the exit code (app/): unusable -> 2, nothing_to_analyse -> 3.
   enum class Kind { unusable, nothing_to_analyse };
 
-  std::string file;                       // path as the user gave it; "" where no file is meant
-  std::optional<std::uint64_t> byte;      // offset in the (decompressed) content, where it is known
-  std::string problem;                    // what was found and what was expected
-  std::string remedy;                     // what the user can do; "" where nothing is known to help
+  std::string file;                   // path as the user gave it; "" where no file is meant
+  std::optional<std::uint64_t> byte;  // offset in the (decompressed) content, where it is known
+  std::string problem;                // what was found and what was expected
+  std::string remedy;                 // what the user can do; "" where nothing is known to help
   Kind kind = Kind::unusable;
 
   // One line for people: "file: byte N: problem. remedy"

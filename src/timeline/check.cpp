@@ -19,8 +19,8 @@ struct Violations {
 void check_columns(const Timeline& t, Violations& found) {
   const SliceColumns& s = t.slices;
   const std::size_t rows = s.size();
-  if (s.duration.size() != rows || s.name.size() != rows || s.track.size() != rows || s.kind.size() != rows || s.correlation.size() != rows || s.external.size() != rows ||
-      s.detail.size() != rows) {
+  if (s.duration.size() != rows || s.name.size() != rows || s.track.size() != rows || s.kind.size() != rows || s.correlation.size() != rows ||
+      s.external.size() != rows || s.detail.size() != rows) {
     found.add("slice columns differ in length");
     return;
   }
@@ -35,7 +35,8 @@ void check_columns(const Timeline& t, Violations& found) {
       found.add("slice {} has no such track", row);
       continue;
     }
-    if (is_device_activity(s.kind[row]) && t.tracks[index(s.track[row])].device == no_id<DeviceId>) found.add("device slice {} lies on a track without a device", row);
+    if (is_device_activity(s.kind[row]) && t.tracks[index(s.track[row])].device == no_id<DeviceId>)
+      found.add("device slice {} lies on a track without a device", row);
   }
 }
 
@@ -45,7 +46,8 @@ void check_tracks(const Timeline& t, Violations& found) {
     if (index(track.rank) >= t.ranks.size()) found.add("track {} has no such rank", i);
     if (track.device != no_id<DeviceId> && index(track.device) >= t.devices.size()) found.add("track {} has no such device", i);
     if (track.kind == TrackKind::stream && track.device == no_id<DeviceId>) found.add("stream track {} has no device", i);
-    if (index(track.process) >= t.names.size() || index(track.thread) >= t.names.size() || index(track.owner_process) >= t.names.size()) found.add("track {} has no such name", i);
+    if (index(track.process) >= t.names.size() || index(track.thread) >= t.names.size() || index(track.owner_process) >= t.names.size())
+      found.add("track {} has no such name", i);
   }
   for (std::size_t i = 0; i < t.devices.size(); ++i)
     if (index(t.devices[i].rank) >= t.ranks.size()) found.add("device {} has no such rank", i);

@@ -9,10 +9,10 @@
 namespace stepscope {
 
 struct HealthItem {
-  std::string kind;           // a stable key: "truncated", "invalid_utf8", "negative_duration", …
-  std::uint64_t count = 0;    // how often it was seen
-  std::string where;          // the first place: "byte 3813", "kernel 'gemm' at 60 µs"
-  std::string explanation;    // one sentence for people: what was found and what was done about it
+  std::string kind;         // a stable key: "truncated", "invalid_utf8", "negative_duration", …
+  std::uint64_t count = 0;  // how often it was seen
+  std::string where;        // the first place: "byte 3813", "kernel 'gemm' at 60 µs"
+  std::string explanation;  // one sentence for people: what was found and what was done about it
 };
 
 // A short list with unique kinds: adding a kind that is there adds to its count and keeps the first place.
