@@ -17,12 +17,19 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 find_program(CCACHE ccache)
 if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(precompile OFF)  # ccache does better, and does not go with precompiled headers
+else()
+  set(precompile ON)
 endif()
+option(STEPSCOPE_PRECOMPILE "Precompile the standard library's headers: a quarter less compile time" ${precompile})
+set(stepscope_precompiled <algorithm> <array> <atomic> <cstdint> <expected> <functional> <map> <memory> <optional> <span> <string> <string_view> <unordered_map>
+                          <variant> <vector> <fmt/core.h>)
 
 add_library(stepscope_flags INTERFACE)
 target_compile_options(stepscope_flags INTERFACE -Wall -Wextra -Wconversion)
 if(STEPSCOPE_WERROR)
-  target_compile_options(stepscope_flags INTERFACE -Werror)
+  # g++ 12 sees array bounds broken in moves of std::string that are sound, depending on what was inlined: a warning stays one.
+  target_compile_options(stepscope_flags INTERFACE -Werror -Wno-error=array-bounds)
 endif()
 if(STEPSCOPE_SANITIZE)
   add_compile_options(-fsanitize=${STEPSCOPE_SANITIZE} -fno-omit-frame-pointer -g1)
