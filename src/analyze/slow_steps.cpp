@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 
 #include "analyze/breakdown.h"
@@ -138,8 +139,10 @@ std::string part_name(const Timeline& timeline, const Difference& d) {
   return std::string(idle_cause_title(IdleCause{static_cast<std::uint8_t>(d.kind - class_count)}));
 }
 
-// The step with the median span among those that are no outliers, or among all.
-const StepWindow* reference_step(const std::vector<StepWindow>& windows, const std::vector<Step>& steps) {
+// The step with the median span among those that are no outliers, or among all. The last window ends with its last compute slice, not where a next step
+// begins: it is shorter than its step took, and nothing is slow beside it.
+const StepWindow* reference_step(std::span<const StepWindow> windows, const std::vector<Step>& steps) {
+  if (windows.size() > 1) windows = windows.first(windows.size() - 1);
   for (const bool steady_only : {true, false}) {
     std::vector<Nanoseconds> spans;
     for (const StepWindow& window : windows)

@@ -10,6 +10,7 @@
 #include "app/output_file.h"
 #include "app/progress_line.h"
 #include "app/verb.h"
+#include "read/reader.h"
 #include "report/report.h"
 #include "verbs/stepscope.h"
 
@@ -213,6 +214,19 @@ std::string default_html_file(const std::string& input) {
   return (name.empty() || name == "." || name == ".." ? "stepscope" : name) + "-report.html";
 }
 
+// The input that a report written to `output` would replace.
+std::optional<std::string> input_replaced_by(const std::string& output, const std::vector<std::string>& inputs) {
+  std::error_code failed;
+  if (output == "-" || !std::filesystem::is_regular_file(output, failed)) return std::nullopt;
+  for (const std::string& input : inputs) {
+    const Result<FoundInputs> found = search_inputs(input);
+    if (!found) continue;
+    for (const std::string& file : found->files)
+      if (std::filesystem::equivalent(output, file, failed) && !failed) return file;
+  }
+  return std::nullopt;
+}
+
 class Reports {
  public:
   Reports(const AnalyzeCommand& command, const Analysis& analysis, const Console& console)
@@ -259,6 +273,11 @@ int run_analyze(std::span<const std::string> words, Console& console) {
     const Result<void> possible = output == "-" ? Result<void>{} : can_write_file(output);
     if (!possible) {
       console.say("stepscope analyze: " + possible.error().message());
+      return exit_unusable;
+    }
+    if (const auto input = input_replaced_by(output, command.options.paths)) {
+      console.say("stepscope analyze: " +
+                  Error{output, {}, "is the input " + *input + ", which the report would replace", "Name another file with -o."}.message());
       return exit_unusable;
     }
   }

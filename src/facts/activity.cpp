@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "facts/derive.h"
+#include "facts/kernel_pattern.h"
 
 namespace stepscope {
 
@@ -90,7 +91,7 @@ bool matches(const CommunicationPattern& pattern, std::string_view name) {
 // A user's expression, compiled; absent where it is malformed (verbs/ refuses those with a message before it comes to this).
 std::optional<std::regex> compiled(const std::string& expression) {
   try {
-    return std::regex(expression, std::regex::ECMAScript | std::regex::optimize);
+    return std::regex(expression, kernel_pattern_syntax);
   } catch (const std::regex_error&) {
     return std::nullopt;
   }

@@ -257,7 +257,10 @@ Lex KinetoEventParser::read(const char*& at, const char* end, bool arguments_las
   if (const JsonValue* value = value_of(Member::name)) event_.name = decoded(*value, name_);
   if (const JsonValue* value = value_of(Member::process)) event_.pid = decoded(*value, pid_);
   if (const JsonValue* value = value_of(Member::thread)) event_.tid = decoded(*value, tid_);
-  if (const JsonValue* value = value_of(Member::time)) event_.has_time = take(*value, event_.time, parse_microseconds, offset, repairs, false);
+  if (const JsonValue* value = value_of(Member::time)) {
+    // A time at the end of the range is no time that a clock showed: were it kept, it would stretch the capture by a century.
+    event_.has_time = take(*value, event_.time, parse_microseconds, offset, repairs, false) && event_.time > -latest_time && event_.time < latest_time;
+  }
   if (const JsonValue* value = value_of(Member::duration)) event_.has_duration = take(*value, event_.duration, parse_microseconds, offset, repairs, false);
   if (const JsonValue* value = value_of(Member::id); value != nullptr && !take(*value, event_.id, parse_uint64, offset, repairs))
     event_.id = hash_bytes(decoded(*value, label_));

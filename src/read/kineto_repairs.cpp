@@ -24,7 +24,7 @@ constexpr Text texts[repair_count] = {
     {"deep_nesting", "Arguments were nested more than 64 deep; that argument was left out."},
     {"damaged_event", "An event could not be made out; it was left out and reading went on at the next one."},
     {"not_an_event", "Something that is no event stood in the list of events; it was left out."},
-    {"number_out_of_range", "A time or a number lay beyond what 64 bits hold; the nearest possible value was used."},
+    {"number_out_of_range", "A time or a number lay beyond what 64 bits hold; the nearest possible value was used; an event at such a time was left out."},
     {"missing_time", "An event had no readable time; it was left out."},
     {"missing_duration", "A complete event had no readable duration; it was taken as 0."},
     {"negative_duration", "A duration was negative (the event never finished); it was ended with the last event of its thread, on a device taken as 0."},

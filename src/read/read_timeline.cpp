@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -209,7 +210,8 @@ std::vector<std::string> short_names(const std::vector<std::string>& paths) {
 
 Result<Timeline> read_timeline(std::span<const std::string> paths, const ReadOptions& options) {
   std::vector<std::string> files;
-  Listing skipped, unusable, moved;
+  Listing skipped, unusable, moved, repeated;
+  std::map<std::string, std::string> given;  // each file, by where it lies, and how it was called first
   std::optional<Error> first_error;
   std::size_t failures = 0;
   const auto refuse = [&](std::string_view name, Error error) {
@@ -224,7 +226,15 @@ Result<Timeline> read_timeline(std::span<const std::string> paths, const ReadOpt
       continue;
     }
     for (const auto& [name, reason] : found->skipped) skipped.add(name, reason);
-    files.insert(files.end(), found->files.begin(), found->files.end());
+    for (std::string& file : found->files) {
+      std::error_code unknown;
+      const std::filesystem::path real = std::filesystem::canonical(file, unknown);
+      const auto [first, is_new] = given.try_emplace(unknown ? file : real.string(), file);
+      if (is_new)
+        files.push_back(std::move(file));
+      else
+        repeated.add(file, "is " + first->second);
+    }
   }
   if (files.empty() && first_error) return std::unexpected(std::move(*first_error));
   if (files.empty()) return std::unexpected(Error{"", {}, "no input was given", "Give a trace file, a directory of them, or \"-\" for standard input."});
@@ -273,6 +283,7 @@ Result<Timeline> read_timeline(std::span<const std::string> paths, const ReadOpt
   moved.note(whole.health().notes, "clock_years_away",
              "The clock differs from the first file's; its times were moved so that both begin together, and no skew between them is known:");
   unusable.note(whole.health().notes, "unusable_file", "Files that could not be used and are missing from every figure:");
+  repeated.note(whole.health().notes, "repeated_file", "Files that were given more than once (or are links to each other) were read once:");
   skipped.note(whole.health().notes, "skipped_file", "Files of the directory that are no traces:");
   return whole.finish();
 }

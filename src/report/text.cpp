@@ -66,6 +66,10 @@ void write_sections(TextPage& page, const TextOptions& options, const RankFindin
   for (const Section* section : in_page_order(sections)) {
     const bool told = std::ranges::find(step_sections, section->key) != std::end(step_sections);
     if (told || !is_shown(*section, options)) continue;
+    // What the utilisation lacks is what the work before it lacks, and is said there.
+    const bool says_nothing = section->summary.empty() && section->tables.empty() &&
+                              std::ranges::all_of(section->figures, [](const Figure& figure) { return std::holds_alternative<std::monostate>(figure.value); });
+    if (section->key == "mfu" && says_nothing) continue;
     if (section->key == "slow_steps") {
       write_slow_steps(page, options, *section);
     } else if (section->key == "work" || section->key == "mfu") {
@@ -93,7 +97,8 @@ void write_header(TextPage& page, const ReportInput& input) {
     add(ranks.front().world_size > 1 ? fmt::format("rank {} of {}", ranks.front().number, ranks.front().world_size) : "");
   } else if (!ranks.empty()) {
     add(fmt::format("{} files", ranks.size()));
-    add(fmt::format("ranks {} to {}", ranks.front().number, ranks.back().number));
+    const auto [least, most] = std::ranges::minmax(ranks, {}, &Rank::number);
+    add(least.number == most.number ? fmt::format("all of rank {}", least.number) : fmt::format("ranks {} to {}", least.number, most.number));
   }
   std::string gpu;
   std::size_t gpus = 0;

@@ -124,18 +124,21 @@ void write_many(TextPage& page, const std::vector<DeviceTime>& devices, bool eve
   for (const std::size_t i : shown) name_width = std::max(name_width, display_width(device_name(devices[i], devices)));
   name_width = std::min(name_width, page.columns() >= 90 ? 24 : 10);
   const bool steps = std::any_of(devices.begin(), devices.end(), [](const DeviceTime& d) { return d.step_time > 0; });
-  const int bar_width = std::max(0, page.columns() - 2 - name_width - 2 - 47);
+  const auto duration = [](const DeviceTime& d) { return format_value(d.step_time > 0 ? d.step_time : d.span, Unit::nanoseconds); };
+  int duration_width = 10;
+  for (const std::size_t i : shown) duration_width = std::max(duration_width, display_width(duration(devices[i])));
+  const int bar_width = std::max(0, page.columns() - 2 - name_width - 2 - 37 - duration_width);
   page.line("  " + page.paint(Ink::faint, fmt::format("{}{} {} {} {} {} {}", std::string(static_cast<std::size_t>(name_width + 2 + bar_width), ' '),
-                                                      pad_left(steps ? "step" : "span", 10), pad_left("compute", 8), pad_left("comm", 6), pad_left("copies", 6),
-                                                      pad_left("host", 6), pad_left("other", 6))));
+                                                      pad_left(steps ? "step" : "span", duration_width), pad_left("compute", 8), pad_left("comm", 6),
+                                                      pad_left("copies", 6), pad_left("host", 6), pad_left("other", 6))));
   const auto percent = [](double ratio, int width) { return pad_left(format_percent(ratio), width); };
   for (const std::size_t i : shown) {
     const DeviceTime& d = devices[i];
     const double host = d.cause("host_ns");
     page.line(fmt::format("  {}  {}{} {} {} {} {} {}", pad_right(shorten_middle(device_name(d, devices), name_width), name_width),
-                          bar(page, parts_of(d), d.span, bar_width), pad_left(format_value(d.step_time > 0 ? d.step_time : d.span, Unit::nanoseconds), 10),
-                          percent(d.share(d.compute), 8), percent(d.share(d.exposed_communication), 6), percent(d.share(d.exposed_memory), 6),
-                          percent(d.share(host), 6), percent(d.share(std::max(0.0, d.idle - host)), 6)));
+                          bar(page, parts_of(d), d.span, bar_width), pad_left(duration(d), duration_width), percent(d.share(d.compute), 8),
+                          percent(d.share(d.exposed_communication), 6), percent(d.share(d.exposed_memory), 6), percent(d.share(host), 6),
+                          percent(d.share(std::max(0.0, d.idle - host)), 6)));
   }
   if (shown.size() < devices.size()) page.line("  " + page.paint(Ink::faint, fmt::format("… and {} more between these", devices.size() - shown.size())));
   for (const std::size_t i : shown) {

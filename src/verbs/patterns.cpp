@@ -8,6 +8,8 @@
 #include <regex>
 #include <sstream>
 
+#include "facts/kernel_pattern.h"
+
 namespace stepscope {
 
 namespace {
@@ -57,7 +59,7 @@ Result<KernelPattern> parse_entry(const YAML::Node& entry, const std::string& fi
   if (!has_class) return refused(file, place(entry) + "the pattern has no `class`");
   if (pattern.expression.size() > longest_expression) return refused(file, place(entry) + "the expression is longer than 1000 characters");
   try {
-    std::regex(pattern.expression, std::regex::ECMAScript);
+    std::regex(pattern.expression, kernel_pattern_syntax);
   } catch (const std::regex_error& error) {
     return refused(file, fmt::format("{}\"{}\" is no regular expression: {}", place(entry), pattern.expression, error.what()));
   }

@@ -60,6 +60,58 @@ TEST(Analyze, FormsFollowTheOptionOrTheEnding) {
   EXPECT_TRUE(content_of(folder / "b.html").starts_with("{"));  // what was asked for goes before the ending
 }
 
+TEST(Analyze, TwoAlikeStepsAreNotSlowAndNoSectionIsEmpty) {
+  const TemporaryFolder folder;
+  const Outcome run = run_program({"analyze", folder.write("trace.json", small_trace())});
+  EXPECT_FALSE(has(run.output, "Slow steps")) << run.output;
+  EXPECT_FALSE(has(run.output, "FLOP utilisation")) << run.output;  // no shapes: said once, under the work
+  EXPECT_TRUE(has(run.output, "record_shapes=True"));
+}
+
+TEST(Analyze, RanksAreCountedFromTheLowestToTheHighest) {
+  const TemporaryFolder folder;
+  const auto of_rank = [](int rank) {
+    std::string trace = small_trace();
+    return trace.replace(trace.find("{"), 1, "{\"distributedInfo\":{\"rank\":" + std::to_string(rank) + ",\"world_size\":8},");
+  };
+  const std::string a = folder.write("a.json", of_rank(5)), b = folder.write("b.json", of_rank(2)), c = folder.write("c.json", of_rank(4));
+  EXPECT_TRUE(has(run_program({"analyze", a, b, c}).output, "ranks 2 to 5"));
+  const std::string again = folder.write("d.json", of_rank(5));
+  EXPECT_TRUE(has(run_program({"analyze", a, again}).output, "2 files · all of rank 5"));
+}
+
+// An expression that a backtracking search would never be done with.
+TEST(Analyze, APatternCannotHoldUpTheProgram) {
+  const TemporaryFolder folder;
+  std::string trace = small_trace();
+  for (std::size_t at; (at = trace.find("gemm_kernel")) != std::string::npos;) trace.replace(at, 11, std::string(60, 'a') + "!");
+  const std::string file = folder.write("trace.json", trace);
+  EXPECT_EQ(run_program({"analyze", file, "--patterns", folder.write("slow.yaml", "- {name: '(a+)+$', class: memory}\n")}).code, 0);
+  const Outcome found =
+      run_program({"analyze", file, "--format", "json", "--patterns", folder.write("found.yaml", "- {name: '^(a|aa)+!$', class: communication}\n")});
+  EXPECT_TRUE(has(found.output, "\"communication_ns\": 720000")) << found.output.substr(0, 2000);
+  const Outcome refused = run_program({"analyze", file, "--patterns", folder.write("back.yaml", "- {name: '(a)\\1', class: memory}\n")});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(has(refused.error, "is no regular expression")) << refused.error;
+}
+
+TEST(Analyze, AReportNeverReplacesAnInput) {
+  const TemporaryFolder folder;
+  const std::string trace = folder.write("trace.json", small_trace());
+  fs::create_symlink("trace.json", folder / "link.json");
+  const std::string folder_path = fs::path(trace).parent_path().string();
+  for (const auto& [input, output] : {std::pair{trace, trace}, {trace, folder / "link.json"}, {folder_path, trace}}) {
+    const Outcome run = run_program({"analyze", input, "-o", output});
+    EXPECT_EQ(run.code, 2);
+    EXPECT_TRUE(has(run.error, output)) << run.error;
+    EXPECT_TRUE(has(run.error, "which the report would replace")) << run.error;
+    EXPECT_EQ(content_of(trace), small_trace());
+  }
+  // What is no trace may be replaced, also in the directory of the traces: an older report.
+  fs::remove(folder / "link.json");
+  for (int time = 0; time < 2; ++time) EXPECT_EQ(run_program({"analyze", folder_path, "-o", folder / "report.json"}).code, 0);
+}
+
 TEST(Analyze, FilesAreThereWholeOrNotAtAll) {
   const TemporaryFolder folder;
   const std::string trace = folder.write("trace.json", small_trace());

@@ -121,6 +121,19 @@ TEST(ReadTimeline, TwoFilesOfOneRankAreBothKeptAndNoted) {
   EXPECT_EQ(timeline.health.notes.count("duplicate_rank"), 1u);
 }
 
+TEST(ReadTimeline, AFileGivenTwiceIsReadOnce) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("t", dump(noon, 3));
+  std::filesystem::create_symlink("t", folder / "latest");
+  for (const std::vector<std::string>& paths : {std::vector{file, file}, {folder.path()}, {file, folder / "latest"}}) {
+    const Timeline timeline = read(paths);
+    EXPECT_EQ(timeline.ranks.size(), 1u);
+    ASSERT_NE(item(timeline.health.notes, "repeated_file"), nullptr);
+    EXPECT_EQ(item(timeline.health.notes, "repeated_file")->count, 1u);
+    EXPECT_EQ(item(timeline.health.notes, "duplicate_rank"), nullptr);
+  }
+}
+
 TEST(ReadTimeline, ClocksOfOneJobStayAsTheyAre) {
   const TemporaryFolder folder;
   const Timeline timeline = read({folder.write("rank0.json", dump(noon + 700)), folder.write("rank1.json", dump(noon))});

@@ -219,6 +219,19 @@ TEST(KinetoColumns, ASliceAtTimeZeroIsLeftOutOnlyWhereAllOthersAreFarAway) {
   EXPECT_TRUE(timeline.health.repairs.empty());
 }
 
+TEST(KinetoColumns, ATimeOutOfRangeDoesNotStretchTheCapture) {
+  const Timeline timeline = read_text(as_trace(R"~(
+    {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 100, "dur": 2},
+    {"ph": "X", "cat": "kernel", "name": "far", "pid": 0, "tid": 7, "ts": 1e308, "dur": 1},
+    {"ph": "X", "cat": "kernel", "name": "early", "pid": 0, "tid": 7, "ts": -99999999999999999999, "dur": 1},
+    {"ph": "X", "cat": "kernel", "name": "l", "pid": 0, "tid": 7, "ts": 105, "dur": 1})~"));
+  ASSERT_EQ(timeline.slices.size(), 2u);
+  EXPECT_EQ(timeline.origin_ns, 100'000);
+  EXPECT_EQ(timeline.slices.end(SliceId{1}), 6'000);
+  EXPECT_EQ(timeline.health.repairs.count("number_out_of_range"), 2u);
+  EXPECT_EQ(timeline.health.repairs.count("missing_time"), 2u);
+}
+
 TEST(KinetoColumns, OddNumbersAreReadAndCounted) {
   const Timeline timeline = read_text(as_trace(R"~(
     {"ph": "X", "cat": "cpu_op", "name": "quoted", "pid": "main", "tid": "worker 1", "ts": "123.4", "dur": "5", "args": {"External id": "8"}},
