@@ -34,6 +34,15 @@ KinetoEventReader::Stop KinetoEventReader::read(const char*& at, const char* end
   }
 }
 
+void KinetoEventReader::know_what(const KinetoEventReader& other) {
+  vocabulary_ = KinetoVocabulary{};
+  // In the same order: so layouts mean the same numbers.
+  for (std::uint32_t i = 0; i < other.vocabulary_.names.size(); ++i) vocabulary_.names.intern(other.vocabulary_.names[NameId{i}]);
+  for (std::uint32_t i = 0; i < other.vocabulary_.details.size(); ++i) vocabulary_.details.intern(other.vocabulary_.details[NameId{i}]);
+  vocabulary_.tracks = other.vocabulary_.tracks;
+  layouts_ = other.layouts_;
+}
+
 void KinetoEventReader::forget_if_large() {
   constexpr std::size_t large = 8u << 20;
   if (vocabulary_.names.text_bytes() + vocabulary_.details.text_bytes() < large) return;

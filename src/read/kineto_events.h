@@ -24,6 +24,8 @@ class KinetoEventReader {
 
   KinetoBlock& block() { return block_; }
   KinetoVocabulary& vocabulary() { return vocabulary_; }
+  // Starts with what another reader has learned, so that it is not learned twice.
+  void know_what(const KinetoEventReader& other);
   // Where the vocabulary has grown large (names that never come again), starts a new one. Only when all blocks were merged.
   void forget_if_large();
 

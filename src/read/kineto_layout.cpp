@@ -19,7 +19,6 @@ constexpr std::size_t padding = 64;
 constexpr int guess_bits = 15;
 constexpr int category_bits = 6;
 constexpr std::size_t furthest_category = 48;
-constexpr int most_siblings_tried = 8;
 constexpr std::size_t most_of_new_details = 1u << 13;  // beyond so many layouts, a detail must come twice to get one
 
 // Whether n bytes are the same; up to 31 bytes behind both are read.
@@ -173,7 +172,7 @@ void KinetoLayouts::clear() {
   stretches_.assign(1024, Stretch{});
   stretch_count_ = 0;
   for (Replay& replay : replays_) replay = Replay{{0}, 1, 0, 0, 0};
-  for (auto* guesses : {&after_eight_, &after_three_, &same_beginning_}) guesses->assign(std::size_t{1} << guess_bits, 0);
+  for (auto* guesses : {&after_eight_, &after_three_, &same_beginning_, &parted_}) guesses->assign(std::size_t{1} << guess_bits, 0);
 }
 
 std::size_t KinetoLayouts::category(const char* at) const {
@@ -213,6 +212,7 @@ inline void KinetoLayouts::follow(Replay& replay, const char* at, std::uint32_t 
     after_eight_[eight] = replay.written;
     after_three_[three] = replay.written;
     same_beginning_[beginning(at)] = layout;
+    if (const std::uint32_t eldest = rests_[layout].eldest; eldest != layout) parted_[parting(eldest, at)] = layout;
   }
   if (replay.log.size() < log_size)
     replay.log.push_back(layout);
@@ -224,6 +224,29 @@ inline void KinetoLayouts::follow(Replay& replay, const char* at, std::uint32_t 
   replay.three = replay.three << 11 ^ mixed;
 }
 
+namespace {
+
+inline const char* read_field(KinetoField field, const char* at, std::uint64_t& value) {
+  switch (field) {
+    case KinetoField::time:
+    case KinetoField::duration:
+      return read_time(at, value);
+    case KinetoField::bytes:
+    case KinetoField::sequence:
+    case KinetoField::total_allocated:
+    case KinetoField::total_reserved:
+      return read_signed(at, value);
+    case KinetoField::left_out_number:
+      return skip_number(at);
+    case KinetoField::left_out_text:
+      return skip_text(at);
+    default:
+      return read_unsigned(at, value);
+  }
+}
+
+}  // namespace
+
 inline const char* KinetoLayouts::match(std::uint32_t number, const char* at, Values& values) const {
   const Layout& layout = layouts_[number];
   const char* const texts = texts_.data();
@@ -231,32 +254,33 @@ inline const char* KinetoLayouts::match(std::uint32_t number, const char* at, Va
   for (unsigned i = 0; i < fields; ++i) {
     const Part part = layout.parts[i];
     if (!same_bytes(texts + part.text, at, part.length)) return nullptr;
-    at += part.length;
-    std::uint64_t& value = values[static_cast<std::size_t>(part.field)];
-    switch (part.field) {
-      case KinetoField::time:
-      case KinetoField::duration:
-        at = read_time(at, value);
-        break;
-      case KinetoField::bytes:
-      case KinetoField::sequence:
-      case KinetoField::total_allocated:
-      case KinetoField::total_reserved:
-        at = read_signed(at, value);
-        break;
-      case KinetoField::left_out_number:
-        at = skip_number(at);
-        break;
-      case KinetoField::left_out_text:
-        at = skip_text(at);
-        break;
-      default:
-        at = read_unsigned(at, value);
-    }
+    at = read_field(part.field, at + part.length, values[static_cast<std::size_t>(part.field)]);
     if (at == nullptr) return nullptr;
   }
   const Part last = layout.parts[fields];
   return same_bytes(texts + last.text, at, last.length) ? at + last.length : nullptr;
+}
+
+// A place in parted_ that says at which byte of which stretch the text is not the eldest layout's any more, and what stands there. 0 where it never was.
+std::size_t KinetoLayouts::parting(std::uint32_t eldest, const char* at) const {
+  const Layout& layout = layouts_[eldest];
+  std::uint64_t ignored = 0;
+  for (unsigned i = 0; i <= layout.fields; ++i) {
+    const Part part = layout.parts[i];
+    const char* const text = texts_.data() + part.text;
+    if (!same_bytes(text, at, part.length)) {
+      if (i == 0) return 0;
+      std::size_t same = 0;
+      while (text[same] == at[same]) ++same;
+      const std::uint64_t where = (std::uint64_t{eldest} << 32 | std::uint64_t{i} << 16 | same) * odd;
+      const std::uint64_t what = (load64(at + same) ^ std::rotl(load64(at + same + 8), 21) ^ std::rotl(load64(at + same + 16), 42)) * odd;
+      return (where ^ std::rotl(what, 17)) * odd >> (64 - guess_bits);
+    }
+    if (i == layout.fields) break;
+    at = read_field(part.field, at + part.length, ignored);
+    if (at == nullptr) break;
+  }
+  return 0;
 }
 
 // The first guess was wrong: the others.
@@ -272,16 +296,9 @@ const char* KinetoLayouts::match_other(const Replay& replay, const char* at, Val
     if (std::find(guesses, guesses + i, found) != guesses + i) continue;
     if (const char* const behind = match(found, at, values); behind != nullptr) return behind;
   }
-  for (std::size_t i = std::size(guesses); i-- > 0;) {
-    const std::uint32_t origin = guesses[i];
-    const Part& first = layouts_[origin].parts[0];
-    if (!same_bytes(texts_.data() + first.text, at, first.length)) continue;
-    found = rests_[origin].sibling;
-    for (int tried = 0; tried < most_siblings_tried && found != origin; ++tried, found = rests_[found].sibling)
-      if (const char* const behind = match(found, at, values); behind != nullptr) return behind;
-    break;
-  }
-  return nullptr;
+  const std::size_t parted = parting(rests_[guesses[std::size(guesses) - 1]].eldest, at);
+  found = parted_[parted];
+  return found == 0 ? nullptr : match(found, at, values);
 }
 
 void KinetoLayouts::add_facts(const Layout& layout, const Rest& rest, const Values& values, std::uint32_t row, KinetoBlock& block) const {
@@ -468,14 +485,13 @@ void KinetoLayouts::learn(std::string_view text, const KinetoEventParser& parser
       return follow(replays_[category(text.data())], text.data(), slots_[slot] - 1);
   const auto number = static_cast<std::uint32_t>(layouts_.size());
   slots_[slot] = number + 1;
-  // Into the ring of those that begin alike.
-  rest.sibling = number;
+  // Who was the first to begin alike.
+  rest.eldest = number;
   std::size_t place = (layout.parts[0].text * odd >> 40) & mask;
   for (; first_stretches_[place] != 0; place = (place + 1) & mask) {
     const std::uint32_t like = first_stretches_[place] - 1;
     if (layouts_[like].parts[0].text != layout.parts[0].text || layouts_[like].parts[0].length != layout.parts[0].length) continue;
-    rest.sibling = rests_[like].sibling;
-    rests_[like].sibling = number;
+    rest.eldest = like;
     break;
   }
   if (first_stretches_[place] == 0) first_stretches_[place] = number + 1;

@@ -4,8 +4,10 @@
 // bytes.
 //
 // The guess: for each category of events the layouts seen are written down in order, and read again from where the same eight (else three) of them followed
-// each other before. Where that fails: the next ones there, the last layout whose text began alike (category and name), others with the same text up to the
-// first number. A layout is made of an event that was read in full (kineto_event.h), so both give the same rows; what fits no layout is read in full.
+// each other before. Where that fails: the next ones there, then the last layout whose text began alike (category and name), then the one that parted from the
+// first of those that begin alike with the same few bytes.
+//
+// A layout is made of an event that was read in full (kineto_event.h), so both give the same rows; what fits no layout is read in full.
 #pragma once
 
 #include <array>
@@ -52,8 +54,8 @@ class KinetoLayouts {
     bool has_facts = false;
     std::array<Part, most_fields + 1> parts{};
   };
-  struct Rest {                 // what is seldom needed
-    std::uint32_t sibling = 0;  // a ring of layouts with the same first stretch
+  struct Rest {                // what is seldom needed
+    std::uint32_t eldest = 0;  // the first layout with the same first stretch
     FlowKind flow_kind = FlowKind::other;
     bool flow_starts = false;
     std::int32_t device_type = 0, device_number = -1;
@@ -77,6 +79,7 @@ class KinetoLayouts {
   std::uint32_t intern_stretch(std::string_view text);
   std::size_t category(const char* at) const;
   std::size_t beginning(const char* at) const;
+  std::size_t parting(std::uint32_t eldest, const char* at) const;
   std::uint32_t logged(const Replay& replay, std::uint32_t place) const;
   void follow(Replay& replay, const char* at, std::uint32_t layout);
 
@@ -94,6 +97,7 @@ class KinetoLayouts {
   std::array<Replay, 64> replays_;                        // by category
   std::vector<std::uint32_t> after_eight_, after_three_;  // by the last layouts of a category: the place in its log where they were followed
   std::vector<std::uint32_t> same_beginning_;             // by the text from the category on: the last layout
+  std::vector<std::uint32_t> parted_;                     // by where and how a text parts from an eldest layout: the layout that fitted
 };
 
 }  // namespace stepscope

@@ -135,13 +135,14 @@ void read_events_by_threads(TextWindow& window, KinetoEventReader& first, Kineto
                             Repairs& repairs) {
   Work work(window, merger, tuning, separated, repairs);
   {
+    std::vector<std::unique_ptr<KinetoEventReader>> readers;  // filled before any thread runs: the first reader changes when it does
+    for (int i = 1; i < threads; ++i) {
+      readers.push_back(std::make_unique<KinetoEventReader>(tuning.by_layout));
+      readers.back()->know_what(first);
+    }
     std::vector<std::jthread> others;
     try {
-      for (int i = 1; i < threads; ++i)
-        others.emplace_back([&] {
-          KinetoEventReader reader(tuning.by_layout);
-          work.run_thread(reader);
-        });
+      for (const auto& reader : readers) others.emplace_back([&work, &reader] { work.run_thread(*reader); });
     } catch (const std::system_error&) {
       // The system gives no more threads: those that run do the work.
     }
