@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -88,30 +87,13 @@ bool matches(const CommunicationPattern& pattern, std::string_view name) {
   return false;
 }
 
-// A user's expression, compiled; absent where it is malformed (verbs/ refuses those with a message before it comes to this).
-std::optional<std::regex> compiled(const std::string& expression) {
-  try {
-    return std::regex(expression, kernel_pattern_syntax);
-  } catch (const std::regex_error&) {
-    return std::nullopt;
+// The users' expressions, compiled; absent where one is malformed (verbs/ refuses those with a message before it comes to this).
+std::vector<std::optional<KernelExpression>> compile_all(const std::vector<KernelPattern>& patterns) {
+  std::vector<std::optional<KernelExpression>> expressions;
+  for (const KernelPattern& pattern : patterns) {
+    auto compiled = KernelExpression::compile(pattern.expression);
+    expressions.push_back(compiled ? std::optional(std::move(*compiled)) : std::nullopt);
   }
-}
-
-// std::regex recurses per character: names are searched as far as this, so that no name can exhaust the stack.
-constexpr std::size_t searched_characters = 4096;
-
-bool found_in(const std::regex& expression, std::string_view name) {
-  const std::string_view head = name.substr(0, searched_characters);
-  try {
-    return std::regex_search(head.begin(), head.end(), expression);
-  } catch (const std::regex_error&) {  // the expression's own complexity
-    return false;
-  }
-}
-
-std::vector<std::optional<std::regex>> compile_all(const std::vector<KernelPattern>& patterns) {
-  std::vector<std::optional<std::regex>> expressions;
-  for (const KernelPattern& pattern : patterns) expressions.push_back(compiled(pattern.expression));
   return expressions;
 }
 
@@ -139,7 +121,7 @@ std::string_view activity_class_name(ActivityClass activity) {
 void find_activity(const Timeline& timeline, const FactOptions& options, Facts& facts) {
   const SliceColumns& s = timeline.slices;
   facts.patterns = options.patterns;
-  const std::vector<std::optional<std::regex>> expressions = compile_all(options.patterns);
+  const std::vector<std::optional<KernelExpression>> expressions = compile_all(options.patterns);
   if (!expressions.empty()) facts.pattern.resize(timeline.names.size(), 0);
 
   // A name is classified once. The same name may belong to a kernel and to a copy, so what is remembered is whether it communicates and the user's word.
@@ -149,7 +131,7 @@ void find_activity(const Timeline& timeline, const FactOptions& options, Facts& 
   const auto classify = [&](NameId name, std::string_view text) {
     by_name[name] = is_communication_name(text) ? communicates : plain;
     for (std::size_t row = 0; row < expressions.size(); ++row) {
-      if (!expressions[row] || !found_in(*expressions[row], text)) continue;
+      if (!expressions[row] || !expressions[row]->found_in(text)) continue;
       facts.pattern[name] = static_cast<std::uint16_t>(row + 1);
       break;
     }

@@ -1,16 +1,28 @@
-// How the regular expressions of a user's kernel patterns are read: the same where they are checked and where they are searched.
+// A user's regular expression on kernels' names, compiled: the same where it is checked and where it is searched.
 #pragma once
 
-#include <regex>
+#include <expected>
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace stepscope {
 
-// libstdc++ searches by backtracking unless told otherwise, which takes for ever on expressions such as "(a+)+$". In polynomial time back references cannot be
-// had: they are refused when the expression is compiled.
-#ifdef __GLIBCXX__
-inline constexpr std::regex::flag_type kernel_pattern_syntax = std::regex_constants::ECMAScript | std::regex_constants::__polynomial;
-#else
-inline constexpr std::regex::flag_type kernel_pattern_syntax = std::regex_constants::ECMAScript;
-#endif
+class KernelExpression {
+ public:
+  // ECMAScript syntax without back references, which cannot be had in polynomial time. The error says what is wrong with the expression.
+  static std::expected<KernelExpression, std::string> compile(const std::string& expression);
+  // Whether some part of the name matches. Of long names the first 4096 characters are looked at.
+  bool found_in(std::string_view name) const;
+
+  KernelExpression(KernelExpression&&) noexcept;
+  KernelExpression& operator=(KernelExpression&&) noexcept;
+  ~KernelExpression();
+
+ private:
+  struct Compiled;
+  explicit KernelExpression(std::unique_ptr<const Compiled> compiled);
+  std::unique_ptr<const Compiled> compiled_;
+};
 
 }  // namespace stepscope

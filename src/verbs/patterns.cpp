@@ -5,7 +5,6 @@
 
 #include <fstream>
 #include <optional>
-#include <regex>
 #include <sstream>
 
 #include "facts/kernel_pattern.h"
@@ -58,11 +57,8 @@ Result<KernelPattern> parse_entry(const YAML::Node& entry, const std::string& fi
   if (pattern.expression.empty()) return refused(file, place(entry) + "the pattern has no `name`");
   if (!has_class) return refused(file, place(entry) + "the pattern has no `class`");
   if (pattern.expression.size() > longest_expression) return refused(file, place(entry) + "the expression is longer than 1000 characters");
-  try {
-    std::regex(pattern.expression, kernel_pattern_syntax);
-  } catch (const std::regex_error& error) {
-    return refused(file, fmt::format("{}\"{}\" is no regular expression: {}", place(entry), pattern.expression, error.what()));
-  }
+  if (const auto compiled = KernelExpression::compile(pattern.expression); !compiled)
+    return refused(file, fmt::format("{}\"{}\" is no regular expression: {}", place(entry), pattern.expression, compiled.error()));
   return pattern;
 }
 
