@@ -1,7 +1,6 @@
 #include "analyze/host_activity.h"
 
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 namespace stepscope {
@@ -25,45 +24,72 @@ HostActivity activity_of(const Timeline& timeline, const Facts& facts, SliceId i
   return framework ? HostActivity::framework : HostActivity::other;
 }
 
-// Adds time to the activities as far as it lies in the waits, which are disjoint and by begin; time only moves forward.
-class Account {
+// One thread's slices as a stack, from any moment on.
+class ThreadReplay {
  public:
-  Account(std::span<const Interval> waits, std::array<Nanoseconds, host_activity_count>& sums) : waits_(waits), sums_(sums) {}
-  void until(Nanoseconds time, HostActivity activity) {
-    for (; next_ < waits_.size() && waits_[next_].begin < time; ++next_) {
-      const Nanoseconds begin = std::max(now_, waits_[next_].begin);
-      const Nanoseconds end = std::min(time, waits_[next_].end);
-      if (end > begin) sums_[static_cast<std::size_t>(activity)] += end - begin;
-      if (waits_[next_].end > time) break;
+  ThreadReplay(const Timeline& timeline, const Facts& facts, TrackId thread) : timeline_(timeline), facts_(facts), slices_(timeline.on_track(thread)) {}
+
+  // Adds what the thread did in the waits, which are disjoint and by begin.
+  void add(std::span<const Interval> waits, std::array<Nanoseconds, host_activity_count>& sums) {
+    for (const Interval& wait : waits) {
+      go_to(wait.begin);
+      Nanoseconds now = wait.begin;
+      while (now < wait.end) {
+        const HostActivity activity = open_.empty() ? HostActivity::other : open_.back().activity;
+        Nanoseconds until = wait.end;
+        if (!open_.empty()) until = std::min(until, open_.back().end);
+        if (next_ < slices_.size()) until = std::min(until, timeline_.slices.start[slices_[next_]]);
+        sums[static_cast<std::size_t>(activity)] += std::max<Nanoseconds>(0, until - now);
+        now = std::max(now, until);
+        step(now);
+      }
     }
-    now_ = std::max(now_, time);
   }
-  bool done() const { return next_ == waits_.size(); }
 
  private:
-  std::span<const Interval> waits_;
-  std::array<Nanoseconds, host_activity_count>& sums_;
-  std::size_t next_ = 0;
-  Nanoseconds now_ = std::numeric_limits<Nanoseconds>::min();
-};
-
-void on_thread(const Timeline& timeline, const Facts& facts, TrackId thread, std::span<const Interval> waits,
-               std::array<Nanoseconds, host_activity_count>& sums) {
-  const SliceColumns& s = timeline.slices;
-  Account account(waits, sums);
-  std::vector<Open> open;
-  const auto close_until = [&](Nanoseconds time) {
-    for (; !open.empty() && open.back().end <= time; open.pop_back()) account.until(open.back().end, open.back().activity);
-  };
-  for (const SliceId id : timeline.on_track(thread)) {
-    if (account.done()) return;
-    close_until(s.start[id]);
-    account.until(s.start[id], open.empty() ? HostActivity::other : open.back().activity);
-    open.push_back({s.end(id), activity_of(timeline, facts, id, open)});
+  // Closes what has ended by `time` and opens what has started.
+  void step(Nanoseconds time) {
+    const SliceColumns& s = timeline_.slices;
+    while (true) {
+      const bool opens = next_ < slices_.size() && s.start[slices_[next_]] <= time;
+      const Nanoseconds close_by = opens ? s.start[slices_[next_]] : time;
+      while (!open_.empty() && open_.back().end <= close_by) open_.pop_back();
+      if (!opens) return;
+      open(slices_[next_++]);
+    }
   }
-  close_until(std::numeric_limits<Nanoseconds>::max());
-  account.until(std::numeric_limits<Nanoseconds>::max(), HostActivity::other);
-}
+  void open(SliceId id) { open_.push_back({timeline_.slices.end(id), activity_of(timeline_, facts_, id, open_)}); }
+
+  // Between waits most slices are skipped: what is open at `time` are the last slice that started and its ancestors, as far as they have not ended.
+  void go_to(Nanoseconds time) {
+    const SliceColumns& s = timeline_.slices;
+    constexpr std::size_t worth_a_jump = 64;
+    if (next_ + worth_a_jump >= slices_.size() || s.start[slices_[next_ + worth_a_jump]] > time) return step(time);
+    std::size_t reach = worth_a_jump;  // doubled until it is beyond
+    while (next_ + reach < slices_.size() && s.start[slices_[next_ + reach]] <= time) reach *= 2;
+    const auto last = slices_.begin() + static_cast<std::ptrdiff_t>(std::min(slices_.size(), next_ + reach));
+    const auto first = slices_.begin() + static_cast<std::ptrdiff_t>(next_ + reach / 2);
+    const auto target = std::upper_bound(first, last, time, [&](Nanoseconds t, SliceId id) { return t < s.start[id]; });
+    // A deep stack would make every jump dear: then the slices between are replayed one by one, which is linear for any input.
+    ancestors_.clear();
+    for (SliceId id = *(target - 1); id != no_id<SliceId>; id = facts_.parent[id]) {
+      if (ancestors_.size() == deepest) return step(time);
+      ancestors_.push_back(id);
+    }
+    next_ = static_cast<std::size_t>(target - slices_.begin());
+    open_.clear();
+    for (auto id = ancestors_.rbegin(); id != ancestors_.rend(); ++id)
+      if (s.end(*id) > time) open(*id);
+  }
+
+  static constexpr std::size_t deepest = 256;
+  const Timeline& timeline_;
+  const Facts& facts_;
+  std::span<const SliceId> slices_;
+  std::size_t next_ = 0;  // the first slice that has not started
+  std::vector<Open> open_;
+  std::vector<SliceId> ancestors_;
+};
 
 }  // namespace
 
@@ -75,7 +101,7 @@ std::array<Nanoseconds, host_activity_count> host_activities(const Timeline& tim
   }
   std::array<Nanoseconds, host_activity_count> sums{};
   for (std::size_t t = 0; t < waits.size(); ++t)
-    if (!waits[t].empty()) on_thread(timeline, facts, TrackId{static_cast<std::uint32_t>(t)}, waits[t], sums);
+    if (!waits[t].empty()) ThreadReplay(timeline, facts, TrackId{static_cast<std::uint32_t>(t)}).add(waits[t], sums);
   return sums;
 }
 

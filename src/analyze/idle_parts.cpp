@@ -49,12 +49,8 @@ IdleSums sum_idle(std::span<const IdlePart> parts, Interval window) {
 
 IdleParts::IdleParts(const Timeline& timeline, const Facts& facts, const DeviceFacts& device) : timeline_(timeline), facts_(facts) {
   const SliceColumns& s = timeline.slices;
-  for (std::size_t t = 0; t < timeline.tracks.size(); ++t) {
-    if (timeline.tracks[t].rank != device.rank || timeline.tracks[t].kind != TrackKind::thread) continue;
-    for (const SliceId id : timeline.on_track(TrackId{static_cast<std::uint32_t>(t)}))
-      if (is_api_call(s.kind[id]) && facts.api_calls[s.name[id]].role == ApiRole::wait_event) wait_calls_.push_back(s.start[id]);
-  }
-  std::ranges::sort(wait_calls_);
+  for (const SliceId id : facts.wait_calls)
+    if (timeline.track_of(id).rank == device.rank) wait_calls_.push_back(s.start[id]);
   for (const SyncFact& sync : timeline.syncs)
     if (timeline.track_of(sync.slice).device == device.device && sync.wait_on_stream >= 0) stream_waits_.push_back(sync);
   std::ranges::sort(stream_waits_, {}, [&](const SyncFact& sync) { return s.start[sync.slice]; });

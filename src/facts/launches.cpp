@@ -2,6 +2,7 @@
 // the driver call in it) the outermost is the launch. One launch may own many slices (CUDA graphs). Calls that are not nested and claim one id are a damaged
 // input: their slices are paired with them in order of time and counted as ambiguous.
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 #include "facts/derive.h"
@@ -21,47 +22,72 @@ std::vector<std::uint32_t> process_of_tracks(const Timeline& timeline) {
   return processes;
 }
 
-// What device slices with one id were launched by.
-struct Link {
-  std::uint64_t correlation;
-  std::uint32_t process;
-  SliceId launch = no_id<SliceId>;
-  bool used = false;
-  bool ambiguous = false;
-};
-
-// Open addressing by (process, id). Ids come in runs, so their low bits are kept together: neighbours share cache lines.
+// The launch of each id that device slices carry, in pages of ids. Ids are counters, so that neighbours in a file share a page and the last page is mostly the
+// next one too. Where ids lie so far apart that pages would be nearly empty, each page holds a single id.
 class LinkTable {
  public:
-  explicit LinkTable(std::size_t expected) {
-    std::size_t slots = 64;
-    while (slots < expected + expected / 2) slots *= 2;
-    slots_.resize(slots);
+  LinkTable(const std::vector<std::uint32_t>& process_of_track, const SliceColumns& slices, std::span<const SliceId> linked) {
+    for (const int bits : {12, 0}) {
+      page_bits_ = bits;
+      if (add_all(process_of_track, slices, linked)) return;
+    }
   }
-  Link& find_or_add(std::uint32_t process, std::uint64_t correlation) {
-    std::size_t slot = place(process, correlation);
-    while (slots_[slot].used && !(slots_[slot].correlation == correlation && slots_[slot].process == process)) slot = next(slot);
-    if (!slots_[slot].used) slots_[slot] = Link{correlation, process, no_id<SliceId>, true, false};
-    return slots_[slot];
-  }
-  Link* find(std::uint32_t process, std::uint64_t correlation) {
-    for (std::size_t slot = place(process, correlation); slots_[slot].used; slot = next(slot))
-      if (slots_[slot].correlation == correlation && slots_[slot].process == process) return &slots_[slot];
-    return nullptr;
+  // Null where no device slice of the process has this id or one near it.
+  SliceId* find(std::uint32_t process, std::uint64_t correlation) {
+    const std::uint64_t page = correlation >> page_bits_;
+    if (!find_page(process, page)) return nullptr;
+    return &launches_[last_.first + (correlation & ((std::uint64_t{1} << page_bits_) - 1))];
   }
 
  private:
-  std::size_t next(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
-  std::size_t place(std::uint32_t process, std::uint64_t correlation) const {
-    constexpr int run_bits = 8;
-    std::uint64_t block = (correlation >> run_bits) ^ (static_cast<std::uint64_t>(process) << 40);
-    block *= 0x9E37'79B9'7F4A'7C15u;
-    block ^= block >> 32;
-    block *= 0xD6E8'FEB8'6659'FD93u;
-    block ^= block >> 29;
-    return ((block << run_bits) + (correlation & ((1u << run_bits) - 1))) & (slots_.size() - 1);
+  struct Slot {
+    std::uint64_t page = 0;
+    std::size_t first = 0;  // of the page's launches
+    std::uint32_t process = 0;
+    bool used = false;
+  };
+  static constexpr std::size_t most_ids_per_slice = 32;  // 128 bytes per device slice
+
+  // False where the pages would hold too little for their size.
+  bool add_all(const std::vector<std::uint32_t>& process_of_track, const SliceColumns& slices, std::span<const SliceId> linked) {
+    const std::size_t page_size = std::size_t{1} << page_bits_, most = page_bits_ == 0 ? linked.size() : 16 + linked.size() * most_ids_per_slice / page_size;
+    std::size_t slots = 64;
+    while (slots < most * 2) slots *= 2;
+    slots_.clear();
+    slots_.resize(slots);
+    std::size_t pages = 0;
+    last_ = {};
+    for (const SliceId id : linked) {
+      const std::uint32_t process = process_of_track[index(slices.track[id])];
+      if (find_page(process, slices.correlation[id] >> page_bits_)) continue;
+      if (++pages > most) return false;
+      std::size_t slot = place(process, slices.correlation[id] >> page_bits_);
+      while (slots_[slot].used) slot = next(slot);
+      slots_[slot] = last_ = {slices.correlation[id] >> page_bits_, (pages - 1) * page_size, process, true};
+    }
+    launches_.resize(pages * page_size, no_id<SliceId>);
+    return true;
   }
-  Column<Link> slots_;
+  bool find_page(std::uint32_t process, std::uint64_t page) {
+    if (page == last_.page && process == last_.process && last_.used) return true;
+    std::size_t slot = place(process, page);
+    while (slots_[slot].used && (slots_[slot].page != page || slots_[slot].process != process)) slot = next(slot);
+    if (slots_[slot].used) last_ = slots_[slot];
+    return slots_[slot].used;
+  }
+  std::size_t next(std::size_t slot) const { return (slot + 1) & (slots_.size() - 1); }
+  std::size_t place(std::uint32_t process, std::uint64_t page) const {
+    std::uint64_t mixed = (page ^ (static_cast<std::uint64_t>(process) << 40)) * 0x9E37'79B9'7F4A'7C15u;
+    mixed ^= mixed >> 32;
+    mixed *= 0xD6E8'FEB8'6659'FD93u;
+    mixed ^= mixed >> 29;
+    return mixed & (slots_.size() - 1);
+  }
+
+  int page_bits_ = 0;
+  Column<Slot> slots_;        // open addressing by (process, page)
+  Column<SliceId> launches_;  // the pages
+  Slot last_;
 };
 
 // A call that claims an id which another call, not nested with it, claims too.
@@ -80,27 +106,22 @@ class Linker {
     facts_.launch.resize(s.size(), no_id<SliceId>);
     facts_.graph_launch.resize(s.size(), 0);
     facts_.api_calls.resize(timeline_.names.size());
-    std::size_t device_slices = 0;
-    for (const SliceKind kind : s.kind) device_slices += is_device_activity(kind);
-    LinkTable links(device_slices);
+    std::vector<SliceId> linked;
     for (std::size_t row = 0; row < s.size(); ++row)
-      if (is_device_activity(s.kind[row]) && s.correlation[row] != no_number) links.find_or_add(process(row), s.correlation[row]);
+      if (is_device_activity(s.kind[row]) && s.correlation[row] != no_number) linked.push_back(SliceId{static_cast<std::uint32_t>(row)});
+    LinkTable links(processes_, s, linked);
     for (std::size_t row = 0; row < s.size(); ++row)
       if (is_api_call(s.kind[row])) note_call(SliceId{static_cast<std::uint32_t>(row)}, links);
-    std::vector<SliceId> ambiguous;
-    for (std::size_t row = 0; row < s.size(); ++row) {
-      if (!is_device_activity(s.kind[row]) || s.correlation[row] == no_number) continue;
-      const Link* found = links.find(process(row), s.correlation[row]);
-      facts_.launch[row] = found->launch;
-      if (found->ambiguous) ambiguous.push_back(SliceId{static_cast<std::uint32_t>(row)});
-    }
-    if (!ambiguous.empty()) pair_ambiguous(ambiguous, links);
+    std::ranges::stable_sort(facts_.wait_calls.span(), {}, [&](SliceId id) { return s.start[id]; });
+    for (const SliceId id : linked) facts_.launch[id] = *links.find(process(id), s.correlation[id]);
+    if (!claims_.empty()) pair_ambiguous(linked, links);
   }
 
  private:
   std::uint32_t process(std::size_t row) const { return processes_[index(timeline_.slices.track[row])]; }
   std::uint32_t process(SliceId id) const { return process(index(id)); }
 
+  // By start, the outer one first.
   bool earlier_or_outer(SliceId a, SliceId b) const {
     const SliceColumns& s = timeline_.slices;
     if (s.start[a] != s.start[b]) return s.start[a] < s.start[b];
@@ -118,25 +139,26 @@ class Linker {
     ApiCall& kind = facts_.api_calls[s.name[call]];
     if (!kind.known) kind = api_call(timeline_.name_of(call));
     if (kind.role == ApiRole::launch_graph) facts_.graph_launch[call] = 1;
+    if (kind.role == ApiRole::wait_event) facts_.wait_calls.push_back(call);
     if (s.correlation[call] == no_number) return;
-    Link* link = links.find(process(call), s.correlation[call]);
-    if (link == nullptr) return;
-    if (link->launch == no_id<SliceId>) {
-      link->launch = call;
-    } else if (nested(call, link->launch)) {
-      if (earlier_or_outer(call, link->launch)) link->launch = call;
+    const std::uint32_t owner = process(call);
+    SliceId* launch = links.find(owner, s.correlation[call]);
+    if (launch == nullptr) return;
+    if (*launch == no_id<SliceId>) {
+      *launch = call;
+    } else if (nested(call, *launch)) {
+      if (earlier_or_outer(call, *launch)) *launch = call;
     } else {
-      if (!link->ambiguous) claims_.push_back({link->process, link->correlation, link->launch});
-      link->ambiguous = true;
-      claims_.push_back({link->process, link->correlation, call});
+      claims_.push_back({owner, s.correlation[call], *launch});
+      claims_.push_back({owner, s.correlation[call], call});
     }
   }
 
-  void pair_ambiguous(std::vector<SliceId>& slices, LinkTable& links) {
+  void pair_ambiguous(const std::vector<SliceId>& linked, LinkTable& links) {
     const SliceColumns& s = timeline_.slices;
     // The call that was outermost so far may have been replaced after it was noted as a claim.
     for (const Claim& claim : std::vector<Claim>(claims_)) {
-      const SliceId launch = links.find(claim.process, claim.correlation)->launch;
+      const SliceId launch = *links.find(claim.process, claim.correlation);
       if (launch != claim.call) claims_.push_back({claim.process, claim.correlation, launch});
     }
     std::ranges::sort(claims_, [&](const Claim& a, const Claim& b) {
@@ -148,6 +170,12 @@ class Linker {
     for (const Claim& claim : claims_) {
       const bool same = !outermost.empty() && outermost.back().process == claim.process && outermost.back().correlation == claim.correlation;
       if (!same || !nested(outermost.back().call, claim.call)) outermost.push_back(claim);
+    }
+    std::vector<SliceId> slices;
+    for (const SliceId id : linked) {
+      const auto mine = std::ranges::lower_bound(outermost, std::pair(process(id), s.correlation[id]), {},
+                                                 [](const Claim& claim) { return std::pair(claim.process, claim.correlation); });
+      if (mine != outermost.end() && mine->process == process(id) && mine->correlation == s.correlation[id]) slices.push_back(id);
     }
     std::ranges::sort(slices, [&](SliceId a, SliceId b) {
       if (process(a) != process(b)) return process(a) < process(b);
