@@ -68,26 +68,36 @@ Table step_table(const Scene& scene, std::span<const IdlePart> parts) {
 }
 
 // Gaps as a whole: consecutive parts that one slice ended.
+struct Gap {
+  Nanoseconds begin = 0, length = 0;
+  std::size_t first = 0, last = 0;  // parts
+};
+
+std::vector<Gap> longest_gaps(std::span<const IdlePart> parts, Interval window) {
+  std::vector<Gap> gaps;
+  const auto longer = [](const Gap& a, const Gap& b) { return a.length != b.length ? a.length > b.length : a.begin < b.begin; };
+  for (std::size_t i = 0; i < parts.size();) {
+    Gap gap{std::max(parts[i].interval.begin, window.begin), 0, i, i};
+    for (; gap.last < parts.size() && parts[gap.last].next == parts[i].next; ++gap.last) {
+    }
+    gap.length = std::min(parts[gap.last - 1].interval.end, window.end) - gap.begin;
+    i = gap.last;
+    if (gap.length <= 0) continue;
+    // A heap of the longest ones, the shortest of them on top.
+    if (gaps.size() == gaps_shown) {
+      if (!longer(gap, gaps.front())) continue;
+      std::ranges::pop_heap(gaps, longer);
+      gaps.pop_back();
+    }
+    gaps.push_back(gap);
+    std::ranges::push_heap(gaps, longer);
+  }
+  std::ranges::sort(gaps, longer);
+  return gaps;
+}
+
 Table gap_table(const Scene& scene, std::span<const IdlePart> parts, Interval window) {
   const Timeline& timeline = scene.timeline;
-  struct Gap {
-    Interval interval;
-    SliceId next;
-    IdleSums sums;
-  };
-  std::vector<Gap> gaps;
-  for (const IdlePart& part : parts) {
-    const Interval inside{std::max(part.interval.begin, window.begin), std::min(part.interval.end, window.end)};
-    if (inside.end <= inside.begin) continue;
-    if (gaps.empty() || gaps.back().next != part.next) gaps.push_back({{inside.begin, inside.begin}, part.next, {}});
-    gaps.back().interval.end = inside.end;
-    gaps.back().sums[part.cause] += inside.length();
-  }
-  const std::size_t shown = std::min(gaps.size(), gaps_shown);
-  std::ranges::partial_sort(gaps, gaps.begin() + static_cast<std::ptrdiff_t>(shown), [](const Gap& a, const Gap& b) {
-    return a.interval.length() != b.interval.length() ? a.interval.length() > b.interval.length() : a.interval.begin < b.interval.begin;
-  });
-  gaps.resize(shown);
   Table table{.key = "longest_gaps",
               .title = "Longest gaps",
               .columns = {{"at_ns", "At", Unit::nanoseconds},
@@ -96,11 +106,12 @@ Table gap_table(const Scene& scene, std::span<const IdlePart> parts, Interval wi
                           {"before", "Before"},
                           {"operator", "Launched by"}},
               .rows = {}};
-  for (const Gap& gap : gaps) {
-    const auto largest = std::ranges::max_element(gap.sums.by_cause) - gap.sums.by_cause.begin();
-    const SliceId operation = scene.facts.operation[gap.next];
-    table.rows.push_back({gap.interval.begin, gap.interval.length(), text(idle_cause_title(IdleCause{static_cast<std::uint8_t>(largest)})),
-                          text(timeline.name_of(gap.next)), operation == no_id<SliceId> ? absent() : text(timeline.name_of(operation))});
+  for (const Gap& gap : longest_gaps(parts, window)) {
+    const IdleSums sums = sum_idle(parts.subspan(gap.first, gap.last - gap.first), window);
+    const auto largest = std::ranges::max_element(sums.by_cause) - sums.by_cause.begin();
+    const SliceId next = parts[gap.first].next, operation = scene.facts.operation[next];
+    table.rows.push_back({gap.begin, gap.length, text(idle_cause_title(IdleCause{static_cast<std::uint8_t>(largest)})), text(timeline.name_of(next)),
+                          operation == no_id<SliceId> ? absent() : text(timeline.name_of(operation))});
   }
   return table;
 }

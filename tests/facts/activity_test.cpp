@@ -8,17 +8,32 @@ namespace stepscope {
 namespace {
 
 TEST(Activity, CommunicationByName) {
-  for (const char* name : {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)", "ncclDevKernel_Generic", "void ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
-                           "ncclSymkDevKernel_AllReduce_RSxLDMC_AGxSTMC_sum_bf16", "ncclAllReduceRingLLKernel_sum_f16(ncclColl)", "rcclGenericKernel", "hcclKernel", "nvshmem_barrier", "mscclKernel_Sum",
-                           "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)", "multimem_all_reduce_kernel", "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<1>",
-                           "one_shot_all_reduce_kernel", "twoShotAllReduceKernel", "void deep_ep::internode::dispatch<false>(int)", "intranode::cached_notify_combine", "all_to_all_vdev", "reduce_scatter_tensor",
-                           "all_gather_kernel", "NCCLDEVKERNEL_BROADCAST"})
+  for (const char* name : {"ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)",
+                           "ncclDevKernel_Generic",
+                           "void ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+                           "ncclSymkDevKernel_AllReduce_RSxLDMC_AGxSTMC_sum_bf16",
+                           "ncclAllReduceRingLLKernel_sum_f16(ncclColl)",
+                           "rcclGenericKernel",
+                           "hcclKernel",
+                           "nvshmem_barrier",
+                           "mscclKernel_Sum",
+                           "void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>(vllm::RankData*)",
+                           "multimem_all_reduce_kernel",
+                           "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<1>",
+                           "one_shot_all_reduce_kernel",
+                           "twoShotAllReduceKernel",
+                           "void deep_ep::internode::dispatch<false>(int)",
+                           "intranode::cached_notify_combine",
+                           "all_to_all_vdev",
+                           "reduce_scatter_tensor",
+                           "all_gather_kernel",
+                           "NCCLDEVKERNEL_BROADCAST"})
     EXPECT_TRUE(is_communication_name(name)) << name;
 }
 
 TEST(Activity, ComputeDespiteItsWords) {
-  for (const char* name : {"void at::native::elementwise_kernel<ncclFunctor>(int)", "triton_poi_fused_all_to_all_0", "Triton_red_fused_reduce_scatter", "ampere_sgemm_128x64_nn", "all_gather", "allreduce_one", "reduce_kernel<512>",
-                           "my_ncclKernel", "nccl", "", "void "})
+  for (const char* name : {"void at::native::elementwise_kernel<ncclFunctor>(int)", "triton_poi_fused_all_to_all_0", "Triton_red_fused_reduce_scatter",
+                           "ampere_sgemm_128x64_nn", "all_gather", "allreduce_one", "reduce_kernel<512>", "my_ncclKernel", "nccl", "", "void "})
     EXPECT_FALSE(is_communication_name(name)) << name;
 }
 
@@ -36,7 +51,9 @@ TEST(Activity, UsersPatternsComeFirst) {
   const SliceId mine = t.kernel(stream, "my_ring_exchange<float>", 0, 10);
   const SliceId nccl = t.kernel(stream, "ncclDevKernel_AllReduce", 10, 10);
   const SliceId gemm = t.kernel(stream, "gemm", 20, 10);
-  t.finish({.patterns = {{"ring_exchange", ActivityClass::communication, "mine"}, {"^nccl", ActivityClass::compute, ""}, {"(", ActivityClass::memory, "malformed: matches nothing"}}});
+  t.finish({.patterns = {{"ring_exchange", ActivityClass::communication, "mine"},
+                         {"^nccl", ActivityClass::compute, ""},
+                         {"(", ActivityClass::memory, "malformed: matches nothing"}}});
   EXPECT_EQ(t.facts.activity[mine], ActivityClass::communication);
   EXPECT_EQ(t.facts.activity[nccl], ActivityClass::compute);
   EXPECT_EQ(t.facts.activity[gemm], ActivityClass::compute);

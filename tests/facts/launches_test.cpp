@@ -79,7 +79,8 @@ TEST(Launches, IdsMayBeAnySixtyFourBits) {
   const TrackId thread = t.thread("1"), stream = t.stream(7);
   std::vector<std::pair<SliceId, SliceId>> pairs;
   Nanoseconds at = 0;
-  for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 63, ~std::uint64_t{0}, ~std::uint64_t{0} - 1, std::uint64_t{123456789123456789u}}) {
+  for (const std::uint64_t id :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 63, ~std::uint64_t{0}, ~std::uint64_t{0} - 1, std::uint64_t{123456789123456789u}}) {
     const SliceId call = t.call(thread, "cudaLaunchKernel", at, 1, id);
     pairs.emplace_back(t.kernel(stream, "k", at + 5, 1, id), call);
     at += 10;

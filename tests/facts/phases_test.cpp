@@ -54,7 +54,8 @@ TEST(Phases, InferenceIsForward) {
 TEST(Phases, ArrowsMarkBothEnds) {
   SmallTimeline t;
   const TrackId main = t.thread("1"), other = t.thread("2");
-  const SliceId forward = t.operation(main, "my::op", 0, 10), backward = t.operation(other, "my::op_gradient", 50, 10), unmarked = t.operation(main, "aten::zeros", 20, 5);
+  const SliceId forward = t.operation(main, "my::op", 0, 10), backward = t.operation(other, "my::op_gradient", 50, 10),
+                unmarked = t.operation(main, "aten::zeros", 20, 5);
   t.builder().add(FlowEnd{1, 0, main, FlowKind::forward_backward, true});
   t.builder().add(FlowEnd{1, 50, other, FlowKind::forward_backward, false});
   t.finish();
@@ -70,7 +71,8 @@ TEST(Phases, UsersRangesByTheirNames) {
     t.annotation(main, name, at, 50);
     return t.operation(main, "aten::mm", at + 10, 10);
   };
-  const SliceId backward = in_range("## backward ##", 0), forward = in_range("DistributedDataParallel.forward", 100), data = in_range("## data_load ##", 200), both = in_range("forward_backward", 300);
+  const SliceId backward = in_range("## backward ##", 0), forward = in_range("DistributedDataParallel.forward", 100), data = in_range("## data_load ##", 200),
+                both = in_range("forward_backward", 300);
   t.finish();
   EXPECT_EQ(t.facts.phase[backward], Phase::backward);
   EXPECT_EQ(t.facts.phase[forward], Phase::forward);
@@ -107,7 +109,8 @@ TEST(Recompute, NestedBackwardIsNone) {
   t.numbered(autograd, "CheckpointFunctionBackward", 0, 1'000, 50, 1);
   t.operation(autograd, "aten::detach", 5, 5);
   const SliceId again = t.numbered(autograd, "aten::linear", 20, 100, 60, 0);
-  const SliceId node = t.numbered(autograd, "autograd::engine::evaluate_function: AddmmBackward0", 200, 100, 60, 1), mm = t.operation(autograd, "aten::mm", 210, 50);
+  const SliceId node = t.numbered(autograd, "autograd::engine::evaluate_function: AddmmBackward0", 200, 100, 60, 1),
+                mm = t.operation(autograd, "aten::mm", 210, 50);
   t.finish();
   EXPECT_EQ(t.facts.recomputed[again], 1);
   EXPECT_EQ(t.facts.recomputed[node], 0);

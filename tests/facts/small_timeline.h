@@ -38,11 +38,14 @@ class SmallTimeline {
     builder_.add(SequenceFact{id, sequence, forward_thread});
     return id;
   }
-  SliceId annotation(TrackId track, std::string_view name, Nanoseconds start, Nanoseconds duration) { return slice(SliceKind::annotation, track, name, start, duration); }
+  SliceId annotation(TrackId track, std::string_view name, Nanoseconds start, Nanoseconds duration) {
+    return slice(SliceKind::annotation, track, name, start, duration);
+  }
   SliceId call(TrackId track, std::string_view name, Nanoseconds start, Nanoseconds duration, std::uint64_t correlation = no_number) {
     return slice(SliceKind::runtime_call, track, name, start, duration, correlation);
   }
-  SliceId kernel(TrackId track, std::string_view name, Nanoseconds start, Nanoseconds duration, std::uint64_t correlation = no_number, std::uint64_t external = no_number) {
+  SliceId kernel(TrackId track, std::string_view name, Nanoseconds start, Nanoseconds duration, std::uint64_t correlation = no_number,
+                 std::uint64_t external = no_number) {
     return slice(SliceKind::kernel, track, name, start, duration, correlation, external);
   }
   // A launch of 1 ns at `launched` and its kernel.
