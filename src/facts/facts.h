@@ -93,7 +93,8 @@ struct Facts {
   // The same per rank for launches of kernels and graphs only. A copy or fill of no bytes rightly leaves no record, so only these tell whether records were
   // lost. Where more than 1 % are, busy time is a lower bound and idle time within unrecorded_stretches counts as unknown (METRICS.md).
   std::vector<KernelLaunches> kernel_launches;
-  Column<SliceId> wait_calls;                           // facts/launches.cpp: calls that let a stream wait for an event, by start
+  Column<SliceId> inner_calls;  // facts/launches.cpp: calls inside the launch that has the same correlation id (a driver call in a runtime call), by row
+  Column<SliceId> wait_calls;   // facts/launches.cpp: calls that let a stream wait for an event, by start
   std::vector<UnrecordedStretch> unrecorded_stretches;  // by rank and begin, disjoint within a rank
 
   Column<std::uint8_t> graph_launch;  // per slice: 1 where the call launches a CUDA/HIP graph (its name contains GraphLaunch)

@@ -112,6 +112,7 @@ class Linker {
     LinkTable links(processes_, s, linked);
     for (std::size_t row = 0; row < s.size(); ++row)
       if (is_api_call(s.kind[row])) note_call(SliceId{static_cast<std::uint32_t>(row)}, links);
+    std::ranges::sort(facts_.inner_calls.span());
     std::ranges::stable_sort(facts_.wait_calls.span(), {}, [&](SliceId id) { return s.start[id]; });
     for (const SliceId id : linked) facts_.launch[id] = *links.find(process(id), s.correlation[id]);
     if (!claims_.empty()) pair_ambiguous(linked, links);
@@ -147,7 +148,9 @@ class Linker {
     if (*launch == no_id<SliceId>) {
       *launch = call;
     } else if (nested(call, *launch)) {
-      if (earlier_or_outer(call, *launch)) *launch = call;
+      const bool outer = earlier_or_outer(call, *launch);
+      facts_.inner_calls.push_back(outer ? *launch : call);
+      if (outer) *launch = call;
     } else {
       claims_.push_back({owner, s.correlation[call], *launch});
       claims_.push_back({owner, s.correlation[call], call});

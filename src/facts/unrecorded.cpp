@@ -42,6 +42,7 @@ std::vector<bool> ranks_that_tell(const Timeline& timeline) {
 }
 
 bool inside_another_launch(const Timeline& timeline, const Facts& facts, SliceId call) {
+  if (std::ranges::binary_search(facts.inner_calls, call)) return true;
   for (SliceId outer = facts.parent[call]; outer != no_id<SliceId> && is_api_call(timeline.slices.kind[outer]); outer = facts.parent[outer])
     if (is_launch(facts, timeline.slices, outer)) return true;
   return false;

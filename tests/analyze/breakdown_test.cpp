@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include <set>
+#include <algorithm>
 
 #include "analyze/random_device.h"
 #include "analyze/time_of_device.h"

@@ -49,7 +49,8 @@ TEST(Health, CompleteRecordsLackNothing) {
   b.add(SyncFact{t.slice(SliceKind::device_sync, stream, "Stream Wait Event", 5, 1), 8, 1});
   b.add(MemoryEvent{1, main, 1, 0, 4096, 512, 512, 1024});
   t.finish();
-  EXPECT_TRUE(ask(t, "health")->table("missing")->rows.empty());
+  const auto health = ask(t, "health");
+  EXPECT_TRUE(health->table("missing")->rows.empty());
 }
 
 TEST(Health, NoDeviceActivity) {

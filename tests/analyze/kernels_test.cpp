@@ -44,7 +44,8 @@ TEST(Kernels, TotalsAndQuantilesByName) {
 TEST(Kernels, UsersCategoriesAreShown) {
   SmallTimeline t;
   some_kernels(t, {.patterns = {{"gemm", ActivityClass::compute, "my products"}}});
-  const Table& table = ask(t, "kernels")->tables.at(0);
+  const auto section = ask(t, "kernels");
+  const Table& table = section->tables.at(0);
   EXPECT_EQ(text_cell(table, 2, "category"), "my products");
   EXPECT_TRUE(std::holds_alternative<std::monostate>(cell(table, 0, "category")));
 }
@@ -52,7 +53,8 @@ TEST(Kernels, UsersCategoriesAreShown) {
 TEST(Kernels, ByFunction) {
   SmallTimeline t;
   some_kernels(t);
-  const Table& table = ask(t, "kernels_by_short_name")->tables.at(0);
+  const auto section = ask(t, "kernels_by_short_name");
+  const Table& table = section->tables.at(0);
   EXPECT_EQ(text_cell(table, 0, "short_name"), "gemm");
   EXPECT_EQ(whole_cell(table, 0, "names"), 2);
   EXPECT_EQ(whole_cell(table, 0, "count"), 6);

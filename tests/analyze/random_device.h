@@ -49,9 +49,12 @@ inline std::unique_ptr<SmallTimeline> random_device() {
     for (int slice = 0; slice < slices; ++slice) {
       const Nanoseconds start = std::max<Nanoseconds>(0, launched + *rc::gen::element<Nanoseconds>(-500, 0, 1'000, 5'000, 40'000) + slice * 3'000);
       const Nanoseconds duration = *rc::gen::element<Nanoseconds>(0, 1, 1'000, 7'000, 60'000);
-      const auto [slice_kind, name] = *rc::gen::element<std::pair<SliceKind, const char*>>(
-          {SliceKind::kernel, "gemm"}, {SliceKind::kernel, "softmax"}, {SliceKind::kernel, "ncclDevKernel_AllReduce"},
-          {SliceKind::copy, "Memcpy HtoD (Pinned -> Device)"}, {SliceKind::fill, "Memset (Device)"});
+      static const std::vector<std::pair<SliceKind, const char*>> kinds{{SliceKind::kernel, "gemm"},
+                                                                        {SliceKind::kernel, "softmax"},
+                                                                        {SliceKind::kernel, "ncclDevKernel_AllReduce"},
+                                                                        {SliceKind::copy, "Memcpy HtoD (Pinned -> Device)"},
+                                                                        {SliceKind::fill, "Memset (Device)"}};
+      const auto [slice_kind, name] = *rc::gen::elementOf(kinds);
       t.slice(slice_kind, *rc::gen::elementOf(streams), name, start, duration, kind == 1 ? no_number : id);
     }
   }
