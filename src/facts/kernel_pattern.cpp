@@ -14,7 +14,7 @@ constexpr std::regex::flag_type syntax = std::regex_constants::ECMAScript;
 #endif
 
 // std::regex recurses per character: names are searched as far as this, so that no name can exhaust the stack.
-constexpr std::size_t searched_characters = 4096;
+constexpr std::size_t searched_characters = 1024;
 
 }  // namespace
 

@@ -12,7 +12,7 @@ class KernelExpression {
  public:
   // ECMAScript syntax without back references, which cannot be had in polynomial time. The error says what is wrong with the expression.
   static std::expected<KernelExpression, std::string> compile(const std::string& expression);
-  // Whether some part of the name matches. Of long names the first 4096 characters are looked at.
+  // Whether some part of the name matches. Of long names the first 1024 characters are looked at.
   bool found_in(std::string_view name) const;
 
   KernelExpression(KernelExpression&&) noexcept;
