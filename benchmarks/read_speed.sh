@@ -1,14 +1,24 @@
 #!/usr/bin/env bash
-# read_speed.sh [RUNS] [MB...]: reading speed on a real trace repeated to 200 MB and 1 GB, beside memcpy and simdjson On-Demand (read_speed.cpp says how).
+# read_speed.sh [RUNS] [INPUT...]: reading speed beside memcpy and simdjson On-Demand (read_speed.cpp says how). An INPUT is a number, a real trace whose steps are
+# repeated to that many MB, or the name of a real trace as it is. Default: 200 1000 and three traces as they are.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source benchmarks/tiled_trace.sh
 runs=${1:-5}
+inputs=("${@:2}")
+[ ${#inputs[@]} -gt 0 ] || inputs=(200 1000 tl_h100_owlv2 tl_xdit_sage_profile hta_trace_diff_control)
 cmake -S . -B build -G Ninja -DSTEPSCOPE_BENCHMARKS=ON >/dev/null
 ninja -C build read_speed >/dev/null
-for size in "${@:2}"; do sizes="${sizes:-} $size"; done
-for size in ${sizes:-200 1000}; do
-  tiled_trace "$size"
-  [ -f "$tile.gz" ] || { gzip -6 -c "$tile" > "$tile.gz.part" && mv "$tile.gz.part" "$tile.gz"; }
+for input in "${inputs[@]}"; do
+  if [[ $input =~ ^[0-9]+$ ]]; then
+    tiled_trace "$input"
+    [ -f "$tile.gz" ] || { gzip -6 -c "$tile" > "$tile.gz.part" && mv "$tile.gz.part" "$tile.gz"; }
+  else
+    zipped=$(ls "$shared/traces/$input"/*.gz | head -1)
+    mkdir -p build/tiles
+    tile=build/tiles/$input.json
+    [ -f "$tile" ] || { gzip -dc "$zipped" > "$tile"; cp "$zipped" "$tile.gz"; }
+    echo "input: $input as it is, $(stat -c %s "$tile") bytes"
+  fi
   build/benchmarks/read_speed "$tile" "$tile.gz" "$runs"
 done

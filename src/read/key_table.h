@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace stepscope {
@@ -24,14 +25,30 @@ class KeyTable {
       slots_[slot] = entry;
     }
   }
-  constexpr Meaning find(std::string_view key, Meaning otherwise) const {
+  Meaning find(std::string_view key, Meaning otherwise) const {
     if (key.empty()) return otherwise;
     for (std::size_t slot = hash(key); !slots_[slot].key.empty(); slot = (slot + 1) % slot_count)
-      if (slots_[slot].key == key) return slots_[slot].meaning;
+      if (same(slots_[slot].key, key)) return slots_[slot].meaning;
     return otherwise;
   }
 
  private:
+  // Keys are short: a call of memcmp would cost more than comparing them.
+  static bool same(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return false;
+    const char *p = a.data(), *q = b.data();
+    std::size_t left = a.size();
+    for (; left >= 8; left -= 8, p += 8, q += 8) {
+      std::uint64_t x, y;
+      std::memcpy(&x, p, 8);
+      std::memcpy(&y, q, 8);
+      if (x != y) return false;
+    }
+    for (; left > 0; --left, ++p, ++q)
+      if (*p != *q) return false;
+    return true;
+  }
+
   static constexpr std::size_t slot_count = n <= 16 ? 64 : 256;  // sparse: few keys share a slot, and most of those that are not there meet none
   static constexpr std::size_t hash(std::string_view key) {
     const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(key[i])); };

@@ -239,9 +239,7 @@ Lex KinetoEventParser::read(const char*& at, const char* end, bool arguments_las
         return found;
       }
     }
-    const Lex found = lex_value(p, end, value);
-    values[i] = value;
-    return found;
+    return lex_value(p, end, member == Member::unused ? value : values[i]);  // in place: a copy would wait for what was just written
   });
   if (whole != Lex::ok) return whole;
   if (duplicate && arguments_read) {
