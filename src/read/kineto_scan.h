@@ -8,25 +8,14 @@
 #include <cstring>
 
 #if defined(__SSE2__)
-#include <immintrin.h>
+#include <emmintrin.h>
 #endif
 
 namespace stepscope {
 
-// Whether n bytes are the same; up to 31 bytes behind both are read.
+// Whether n bytes are the same; up to 15 bytes behind both are read. (Measured: AVX2 would make the whole of reading 3 % faster, memcmp makes it 4 % slower.)
 inline bool same_bytes(const char* a, const char* b, std::size_t n) {
-#if defined(__AVX2__)
-  std::size_t i = 0;
-  for (; i + 32 <= n; i += 32) {
-    const __m256i equal =
-        _mm256_cmpeq_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + i)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + i)));
-    if (_mm256_movemask_epi8(equal) != -1) return false;
-  }
-  const __m256i equal =
-      _mm256_cmpeq_epi8(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(a + i)), _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b + i)));
-  const std::uint32_t wanted = (1u << (n - i)) - 1;
-  return (static_cast<std::uint32_t>(_mm256_movemask_epi8(equal)) & wanted) == wanted;
-#elif defined(__SSE2__)
+#if defined(__SSE2__)
   std::size_t i = 0;
   for (; i + 16 <= n; i += 16) {
     const __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(a + i)), _mm_loadu_si128(reinterpret_cast<const __m128i*>(b + i)));
