@@ -19,7 +19,9 @@ std::size_t rounded_mapping_bytes(std::size_t bytes) {
 
 namespace {
 
-void* new_mapping(std::size_t bytes) { return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0); }
+void* new_mapping(std::size_t bytes) {
+  return mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
 
 void* moved_mapping(void* address, std::size_t old_bytes, std::size_t new_bytes) {
 #if defined(__SANITIZE_THREAD__)
