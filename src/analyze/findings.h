@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "machine/gpu.h"
+
 namespace stepscope {
 
 enum class Unit : std::uint8_t {
@@ -79,6 +81,7 @@ struct RankFindings {
 struct Findings {
   std::vector<Section> sections;  // of the whole run: capture health first
   std::vector<RankFindings> ranks;
+  std::vector<Gpu> gpus;  // that rates were held against, one of each name
 };
 
 const Section* find_section(const std::vector<Section>& sections, std::string_view key);

@@ -25,6 +25,9 @@ Table item_table(std::string key, std::string title) {
 // What the records of a capture are, over all ranks.
 struct Recorded {
   std::uint64_t device_slices = 0, linked = 0, operations = 0, api_calls = 0, python = 0, communication = 0;
+  std::uint64_t before_launch = 0;  // slices that begin before the call that launched them
+  SliceId first_before = no_id<SliceId>;
+  Nanoseconds longest_before = 0;
   bool shapes = false, collective_arguments = false, modules = false, marked_steps = false;
 };
 
@@ -49,7 +52,13 @@ Recorded recorded(const Timeline& timeline, const Facts& facts) {
     }
     if (!is_device_activity(kind)) continue;
     ++r.device_slices;
-    r.linked += facts.launch[row] != no_id<SliceId>;
+    if (const SliceId launch = facts.launch[row]; launch != no_id<SliceId>) {
+      ++r.linked;
+      if (const Nanoseconds before = s.start[launch] - s.start[row]; before > 0) {
+        if (r.before_launch++ == 0) r.first_before = SliceId{static_cast<std::uint32_t>(row)};
+        r.longest_before = std::max(r.longest_before, before);
+      }
+    }
     if (facts.activity[row] != ActivityClass::communication) continue;
     ++r.communication;
     if (!r.collective_arguments && s.detail[row] != NameId{0} && communication_details++ < details_looked_at)
@@ -112,6 +121,21 @@ void add_derived(const Timeline& timeline, const Facts& facts, const Recorded& r
                                       100.0 * static_cast<double>(launches.without_record) / static_cast<double>(launches.seen), launches.seen,
                                       launches.records_were_lost() ? ": busy time is a lower bound, and idle time there counts as unknown" : "")});
   }
+  for (std::size_t rank = 0; rank < facts.steps.size(); ++rank) {
+    if (facts.steps[rank].repeated == 0) continue;
+    notes.rows.push_back(
+        {text("repeated_step_numbers"), whole(facts.steps[rank].repeated), fmt::format("rank {}", timeline.ranks[rank].number),
+         text("A step number is marked again at another time, as when the loop or the profiler ran twice: the last one of each number counts")});
+  }
+  if (const std::uint64_t unlinked = r.device_slices - r.linked; r.linked > 0 && unlinked * 100 > r.device_slices)
+    notes.rows.push_back({text("slices_without_launch"), whole(unlinked), text(""),
+                          fmt::format("{:.1f} % of {} device slices have no launch record: launched before the capture began, or their runtime calls were not "
+                                      "recorded. Idle time before them has no cause",
+                                      100.0 * static_cast<double>(unlinked) / static_cast<double>(r.device_slices), r.device_slices)});
+  if (r.before_launch != 0)
+    notes.rows.push_back({text("slices_before_launch"), whole(r.before_launch), fmt::format("at {}", format_duration(timeline.slices.start[r.first_before])),
+                          fmt::format("Device slices that begin before their launch call, by up to {}: the clocks of device and host disagree by so much",
+                                      format_duration(r.longest_before))});
   for (const SliceId id : facts.start_transients)
     notes.rows.push_back({text("profiler_start_transient"), 1,
                           fmt::format("rank {}, at {}", timeline.ranks[index(timeline.track_of(id).rank)].number, format_duration(timeline.slices.start[id])),

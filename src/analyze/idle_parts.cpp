@@ -25,12 +25,12 @@ std::string_view idle_cause_key(IdleCause cause) {
 
 std::string_view idle_cause_title(IdleCause cause) {
   static constexpr std::string_view titles[idle_cause_count] = {"Waiting for the host",
-                                                                "Launch delay",
-                                                                "Between queued slices",
-                                                                "Waiting for another stream",
-                                                                "Inside CUDA/HIP graphs",
-                                                                "Unknown",
-                                                                "Before slices without launch record"};
+                                                                "Launching",
+                                                                "Gaps between queued kernels",
+                                                                "Waiting for other work",
+                                                                "Gaps inside CUDA/HIP graphs",
+                                                                "For an unknown reason",
+                                                                "Before work without a launch record"};
   return titles[static_cast<std::size_t>(cause)];
 }
 

@@ -178,6 +178,8 @@ Section utilisation_section(const Scene& scene, const OperatorWork& work) {
     else
       section.caveats.push_back("Dense " + std::string(data_type_name(precision.type)) + " rate of " + scene.gpu->title + " (" + scene.gpu->confidence +
                                 "): " + scene.gpu->source);
+    if (const double* ratio = std::get_if<double>(&hfu); ratio != nullptr && *ratio > 1)
+      section.caveats.push_back("More than the rate is not possible: this GPU's description is not of the one that ran, or the trace lacks device time.");
     if (precision.share < 0.95)
       section.caveats.push_back("Only " + percent(precision.share) + " of the FLOPs are of this precision; the others are held against its rate too.");
     if (steps.empty()) section.caveats.push_back("No steps were found: the utilisation is that of the whole time shown.");

@@ -37,8 +37,9 @@ enum class StepSource : std::uint8_t { none, profiler_step, user_range, launch_p
 std::string_view step_source_name(StepSource source);  // "ProfilerStep annotations"
 struct RankSteps {
   StepSource source = StepSource::none;
-  std::string found_by;     // for people: "ProfilerStep annotations on thread 3113936"
-  std::vector<Step> steps;  // by begin
+  std::string found_by;        // for people: "ProfilerStep annotations on thread 3113936"
+  std::vector<Step> steps;     // by begin
+  std::uint32_t repeated = 0;  // annotations of a step that another one, at another time, replaced
 };
 
 // A step on one device: METRICS.md, window.

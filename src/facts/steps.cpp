@@ -83,7 +83,12 @@ std::vector<RankSteps> steps_from_profiler(const Timeline& timeline) {
     // On a device row the same name says where the step's device work lay, not when the step ran.
     if (is_device_activity(s.kind[row]) || is_api_call(s.kind[row]) || s.kind[row] == SliceKind::device_annotation) continue;
     const SliceId id{static_cast<std::uint32_t>(row)};
-    by_number[index(timeline.track_of(id).rank)][number_of_name[s.name[row]]] = id;
+    const std::size_t rank = index(timeline.track_of(id).rank);
+    const auto [known, fresh] = by_number[rank].try_emplace(number_of_name[s.name[row]], id);
+    if (fresh) continue;
+    // Several threads may mark one step; the same number at another time is another run of the loop, or a damaged file.
+    if (s.start[id] >= s.end(known->second) || s.start[known->second] >= s.end(id)) ++found[rank].repeated;
+    known->second = id;
   }
   for (std::size_t rank = 0; rank < found.size(); ++rank) {
     TrackId thread{};

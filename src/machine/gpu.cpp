@@ -123,6 +123,22 @@ Gpu read_gpu(std::string_view yaml) {
   return gpu;
 }
 
+std::string in_lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return lower;
+}
+
+// "did you mean h200-sxm?" where known names begin with the word (h200); "" = none does.
+std::string likely_names(const std::string& lower) {
+  std::string names;
+  for (const Gpu& gpu : all_gpus()) {
+    if (lower.size() < 2 || !gpu.name.starts_with(lower)) continue;
+    names += (names.empty() ? "" : " or ") + gpu.name;
+  }
+  return names.empty() ? names : "did you mean " + names + "? ";
+}
+
 std::string known_names() {
   std::string names;
   for (const Gpu& gpu : all_gpus()) names += (names.empty() ? "" : ", ") + gpu.name;
@@ -185,8 +201,9 @@ std::span<const Gpu> all_gpus() {
 }
 
 Result<Gpu> find_gpu(const std::string& name_or_file) {
+  const std::string name = in_lower_case(name_or_file);
   for (const Gpu& gpu : all_gpus())
-    if (gpu.name == name_or_file) return gpu;
+    if (gpu.name == name) return gpu;
   std::ifstream stream(name_or_file, std::ios::binary);
   std::string text;
   constexpr std::streamsize largest = 1 << 20;
@@ -199,7 +216,7 @@ Result<Gpu> find_gpu(const std::string& name_or_file) {
     return std::unexpected(Error{.file = name_or_file,
                                  .byte = std::nullopt,
                                  .problem = "neither a GPU that is known by this name nor a readable description of one",
-                                 .remedy = "known: " + known_names() + "; or write a YAML file (docs/machines.md)"});
+                                 .remedy = likely_names(name) + "known: " + known_names() + "; or write a YAML file (docs/machines.md)"});
   return parse_gpu(text, name_or_file);
 }
 

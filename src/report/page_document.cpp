@@ -261,36 +261,30 @@ class Document {
       json_.key("producer").text(presentable(rank.producer)).key("events").number(rank.events).key("bytes").number(rank.bytes).close('}');
     }
     json_.close(']').key("gpus").open('{');
-    std::vector<std::string_view> written;
-    for (const RankFindings& rank : input_.findings.ranks) {
-      for (const DeviceFindings& device : rank.devices) {
-        if (device.gpu.empty() || std::find(written.begin(), written.end(), device.gpu) != written.end()) continue;
-        written.push_back(device.gpu);
-        gpu(device.gpu);
-      }
+    for (const Gpu& one : input_.findings.gpus) gpu(one);
+    json_.close('}');
+    const std::vector<DeviceTime> devices = device_times(input_.findings);
+    if (const DeviceTime* first = representative(devices); first != nullptr) {
+      json_.key("opens_on").open('[').number(first->rank - input_.findings.ranks.data());
+      json_.number(first->device - first->rank->devices.data()).close(']');
     }
-    json_.close('}').close('}');
+    json_.close('}');
   }
 
   // The machine's figures for the roofline: only those that its description has.
-  void gpu(const std::string& name) {
-    const Gpu* found = nullptr;
-    for (const Gpu& candidate : all_gpus()) {
-      if (candidate.name == name) found = &candidate;
-    }
-    if (found == nullptr) return;
-    json_.key(name).open('{').key("title").text(found->title);
+  void gpu(const Gpu& described) {
+    json_.key(described.name).open('{').key("title").text(presentable(described.title));
     const auto rate = [&](std::string_view key, const std::optional<double>& value) {
       if (value) json_.key(key).number(*value);
     };
-    rate("tf32", found->matrix_tf32);
-    rate("bf16", found->matrix_bf16);
-    rate("fp16", found->matrix_fp16);
-    rate("fp8", found->matrix_fp8);
-    rate("fp32", found->vector_fp32);
-    rate("fp64", found->vector_fp64);
-    rate("memory_bytes_per_second", found->memory_bytes_per_second);
-    rate("memory_bytes", found->memory_bytes);
+    rate("tf32", described.matrix_tf32);
+    rate("bf16", described.matrix_bf16);
+    rate("fp16", described.matrix_fp16);
+    rate("fp8", described.matrix_fp8);
+    rate("fp32", described.vector_fp32);
+    rate("fp64", described.vector_fp64);
+    rate("memory_bytes_per_second", described.memory_bytes_per_second);
+    rate("memory_bytes", described.memory_bytes);
     json_.close('}');
   }
 

@@ -44,12 +44,6 @@ std::string file_name(const std::string& path) {
   return printable(name.empty() ? path : name);
 }
 
-// The device whose sections stand for all: the slowest step, else the longest window.
-const DeviceTime* representative(const std::vector<DeviceTime>& devices) {
-  const auto slower = [](const DeviceTime& a, const DeviceTime& b) { return std::pair(a.step_time, a.span) < std::pair(b.step_time, b.span); };
-  return devices.empty() ? nullptr : &*std::max_element(devices.begin(), devices.end(), slower);
-}
-
 void write_sections(TextPage& page, const TextOptions& options, const RankFindings& rank, const DeviceFindings* device, bool with_rank,
                     std::string_view addition) {
   const Section* times = with_rank ? find_section(rank.sections, "step_times") : nullptr;

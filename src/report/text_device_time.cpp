@@ -53,7 +53,7 @@ constexpr CauseName cause_names[] = {
     {"launch_ns", "launching", Ink::launch},
     {"scheduling_ns", "gaps between queued kernels", Ink::other},
     {"dependency_ns", "waiting for other work", Ink::other},
-    {"graph_ns", "gaps inside CUDA graphs", Ink::other},
+    {"graph_ns", "gaps inside CUDA/HIP graphs", Ink::other},
     {"unlinked_ns", "idle before work without a launch record", Ink::other},
     {"unknown_ns", "idle for an unknown reason", Ink::other},
 };
@@ -129,6 +129,11 @@ std::vector<DeviceTime> device_times(const Findings& findings) {
     }
   }
   return devices;
+}
+
+const DeviceTime* representative(const std::vector<DeviceTime>& devices) {
+  const auto faster = [](const DeviceTime& a, const DeviceTime& b) { return std::pair(a.step_time, a.span) < std::pair(b.step_time, b.span); };
+  return devices.empty() ? nullptr : &*std::max_element(devices.begin(), devices.end(), faster);
 }
 
 const Section* device_steps(const DeviceFindings& device) {

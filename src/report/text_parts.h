@@ -39,6 +39,9 @@ struct DeviceTime {
 // One entry per device with activity.
 std::vector<DeviceTime> device_times(const Findings& findings);
 
+// The device whose sections stand for all: the slowest step, else the longest window; null = there is none.
+const DeviceTime* representative(const std::vector<DeviceTime>& devices);
+
 // Figures and cells by key; nullopt where they are absent or no numbers.
 std::optional<double> figure(const Section* section, std::string_view key);
 std::optional<std::size_t> column_of(const Table& table, std::string_view key);

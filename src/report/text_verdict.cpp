@@ -170,7 +170,7 @@ std::string what_the_host_did(const std::vector<DeviceTime>& devices) {
 }
 
 std::string_view other_cause(std::string_view key) {
-  if (key == "graph_ns") return "in gaps inside CUDA graphs";
+  if (key == "graph_ns") return "in gaps inside CUDA/HIP graphs";
   if (key == "unlinked_ns") return "before work without a launch record";
   if (key == "dependency_ns") return "while queued work waits for other work";
   if (key == "scheduling_ns") return "between queued kernels";

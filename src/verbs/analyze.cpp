@@ -82,6 +82,10 @@ class Interview {
     Findings findings;
     ask(Scope::run, Scene{.timeline = timeline_, .facts = facts_, .window = capture_, .whole_capture = wishes_.steps.all()}, findings.sections);
     for (const RankId rank : ranks) findings.ranks.push_back(of_rank(rank));
+    for (const DeviceFacts& device : facts_.devices) {
+      const Gpu* gpu = std::ranges::find(ranks, device.rank) != ranks.end() ? gpu_of(device) : nullptr;
+      if (gpu != nullptr && std::ranges::find(findings.gpus, gpu->name, &Gpu::name) == findings.gpus.end()) findings.gpus.push_back(*gpu);
+    }
     return findings;
   }
   // What is known of a capture that holds nothing to analyse.

@@ -76,6 +76,26 @@ TEST(Health, RepairsOfTheReaderAndOfTheFacts) {
   EXPECT_EQ(text_cell(repairs, 0, "where"), "byte 3813");
 }
 
+TEST(Health, RepeatedStepsAndClocksThatDisagree) {
+  SmallTimeline t;
+  const TrackId main = t.thread("1"), stream = t.stream(7);
+  for (const Nanoseconds at : {0, 200}) t.annotation(main, "ProfilerStep#1", at, 100);
+  t.launched_kernel(main, stream, "in order", 10, 12, 5);
+  t.launched_kernel(main, stream, "early", 50, 40, 5);
+  t.launched_kernel(main, stream, "earlier", 90, 60, 5);
+  t.kernel(stream, "launched by nobody", 120, 5, 4711);
+  t.finish();
+  const Table notes = *ask(t, "health")->table("notes");
+  EXPECT_EQ(count_of(notes, "repeated_step_numbers"), 1);
+  EXPECT_EQ(count_of(notes, "slices_before_launch"), 2);
+  EXPECT_EQ(count_of(notes, "slices_without_launch"), 1);
+  for (std::size_t row = 0; row < notes.rows.size(); ++row)
+    if (text_cell(notes, row, "kind") == "slices_before_launch") {
+      EXPECT_EQ(text_cell(notes, row, "where"), "at 40 ns");
+      EXPECT_NE(text_cell(notes, row, "explanation").find("by up to 30 ns"), std::string::npos);
+    }
+}
+
 // faults/29
 TEST(Health, LaunchesWithoutRecord) {
   SmallTimeline t;

@@ -251,6 +251,15 @@ TEST_F(WorkTest, OutlyingStepsAreShownButNotInTheMean) {
   EXPECT_EQ(mfu.table("by_step")->rows.size(), 2u);
 }
 
+// A description that is too small for what ran: the figure stands, and is called impossible.
+TEST_F(WorkTest, AUtilisationAboveTheRateIsCalledImpossible) {
+  operation("aten::mm", 0, 20, product);
+  kernel("gemm", 5, 100, 1);
+  const Section mfu = section_of("mfu");
+  EXPECT_DOUBLE_EQ(real_of(mfu.figure("mfu")->value), product_flops / 100e9 / 1e-6);
+  EXPECT_TRUE(std::ranges::any_of(mfu.caveats, [](const std::string& caveat) { return caveat.starts_with("More than the rate is not possible"); }));
+}
+
 TEST_F(WorkTest, MfuIsAbsentWhereTooLittleIsCovered) {
   operation("aten::mm", 0, 20, product);
   kernel("gemm", 5, 100, 10);

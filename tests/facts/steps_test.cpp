@@ -30,6 +30,20 @@ TEST(Steps, FromProfilerAnnotations) {
   EXPECT_TRUE(found.steps[0].outlier && found.steps[1].outlier);
 }
 
+TEST(Steps, OfARepeatedNumberTheLastOneCounts) {
+  SmallTimeline t;
+  const TrackId main = t.thread("1"), other = t.thread("2");
+  t.annotation(main, "ProfilerStep#1", 0, 100);
+  t.annotation(other, "ProfilerStep#1", 5, 90);  // the same step, marked by a second thread
+  t.annotation(main, "ProfilerStep#2", 100, 100);
+  t.annotation(main, "ProfilerStep#2", 300, 100);
+  t.finish();
+  const RankSteps& found = t.facts.steps.at(0);
+  EXPECT_EQ(numbers(found.steps), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(found.steps[1].annotation, (Interval{300, 400}));
+  EXPECT_EQ(found.repeated, 1u);
+}
+
 TEST(Steps, OutliersAreFirstLastAndFar) {
   SmallTimeline t;
   const TrackId main = t.thread("1");

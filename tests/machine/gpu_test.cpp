@@ -90,7 +90,20 @@ TEST(Gpu, WhatIsNeitherNameNorFileListsTheKnownOnes) {
   const Result<Gpu> gpu = find_gpu("h1000");
   ASSERT_FALSE(gpu);
   EXPECT_NE(gpu.error().remedy.find("h100-sxm"), std::string::npos);
+  EXPECT_EQ(gpu.error().remedy.find("did you mean"), std::string::npos);
   EXPECT_FALSE(find_gpu("/"));
+}
+
+TEST(Gpu, NamesInAnyCaseAndTheirBeginnings) {
+  const Result<Gpu> known = find_gpu("H100-SXM");
+  ASSERT_TRUE(known) << known.error().message();
+  EXPECT_EQ(known->name, "h100-sxm");
+  const Result<Gpu> beginning = find_gpu("H200");
+  ASSERT_FALSE(beginning);
+  EXPECT_TRUE(beginning.error().remedy.starts_with("did you mean h200-sxm? ")) << beginning.error().remedy;
+  const Result<Gpu> several = find_gpu("v100");
+  ASSERT_FALSE(several);
+  EXPECT_TRUE(several.error().remedy.starts_with("did you mean v100-sxm2-16gb or v100-sxm2-32gb? ")) << several.error().remedy;
 }
 
 }  // namespace

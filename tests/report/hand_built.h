@@ -40,8 +40,8 @@ using Steps = std::vector<std::pair<std::int64_t, Times>>;  // step time and the
 inline Section idle_section(const Times& t, const Steps& steps) {
   Section idle{.key = "idle_by_cause", .title = "Idle time, by cause", .summary = {}, .figures = {}, .tables = {}, .caveats = {}, .prominence = 20};
   idle.figures = {{"host_ns", "Waiting for the host", Unit::nanoseconds, ns(t.host)},
-                  {"launch_ns", "Launch delay", Unit::nanoseconds, ns(t.launch)},
-                  {"scheduling_ns", "Between queued slices", Unit::nanoseconds, ns(t.scheduling)},
+                  {"launch_ns", "Launching", Unit::nanoseconds, ns(t.launch)},
+                  {"scheduling_ns", "Gaps between queued kernels", Unit::nanoseconds, ns(t.scheduling)},
                   {"host_framework_ns", "host: framework and Python", Unit::nanoseconds, ns(t.host)}};
   Table table{.key = "by_step",
               .title = "Idle time by step",

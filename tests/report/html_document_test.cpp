@@ -106,6 +106,29 @@ TEST(PageDocument, NamesNoDirectoryNoUserNoHost) {
   EXPECT_NE(text.find("trace.json"), std::string::npos);
 }
 
+// A description from a file (--gpu FILE) has its ceilings too; the page opens on the device that the terminal page shows.
+TEST(PageDocument, NamesThePeaksOfTheGpusAndTheDeviceToOpenOn) {
+  Capture run = small_run();
+  run.findings.gpus.emplace_back();
+  run.findings.gpus[0].name = "mine";
+  run.findings.gpus[0].title = "My GPU";
+  run.findings.gpus[0].matrix_bf16 = 2e15;
+  for (std::size_t rank = 0; rank < 2; ++rank) {
+    DeviceFindings& device = run.findings.ranks[rank].devices[0];
+    device.gpu = "mine";
+    device.sections.push_back({.key = "all", .title = "All", .figures = {{"span_ns", "Span", Unit::nanoseconds, static_cast<std::int64_t>(100 + rank)}}});
+  }
+  simdjson::dom::parser parser;
+  const std::string text = document_of(run);
+  const simdjson::dom::element meta = parser.parse(text).value()["meta"];
+  EXPECT_EQ(std::string_view(meta["gpus"]["mine"]["title"]), "My GPU");
+  EXPECT_EQ(double(meta["gpus"]["mine"]["bf16"]), 2e15);
+  EXPECT_EQ(meta["gpus"]["mine"]["fp8"].error(), simdjson::NO_SUCH_FIELD);
+  EXPECT_EQ(std::int64_t(meta["opens_on"].at(0)), 1);
+  EXPECT_EQ(std::int64_t(meta["opens_on"].at(1)), 0);
+  EXPECT_EQ(parser.parse(document_of(small_run())).value()["meta"]["opens_on"].error(), simdjson::NO_SUCH_FIELD);
+}
+
 TEST(PageDocument, SaysHowManyRowsATableHad) {
   Capture run = small_run();
   Table& table = run.findings.ranks[0].devices[0].sections[0].tables[0];

@@ -6,7 +6,7 @@ import { unpack } from './data/packed.ts';
 import { h } from './dom.ts';
 import { visible } from './format.ts';
 import { showKeys } from './keys.ts';
-import { type Choice, choiceTitle, choices, scopeOf, section } from './scope.ts';
+import { type Choice, choiceTitle, choices, firstChoice, scopeOf, section } from './scope.ts';
 import { startTheme, toggleTheme } from './theme.ts';
 import { TimelineView } from './timeline/view.ts';
 import { hideTip } from './tip.ts';
@@ -25,7 +25,7 @@ class Page {
   private current = 'overview';
 
   constructor(private readonly page: PageDocument) {
-    this.chosen = choices(page)[0];
+    this.chosen = firstChoice(page);
     this.timeline = new TimelineView(page);
     this.timelineHolder = h('section', { class: 'view', id: 'view-timeline', 'aria-label': 'Timeline', hidden: true }, this.timeline.element);
     const root = document.getElementById('page')!;
@@ -45,6 +45,7 @@ class Page {
     const select = h('select', { class: 'field', 'aria-label': 'Rank and device' }, all.map((choice, i) => h('option', { value: i }, choiceTitle(this.page, choice))));
     select.addEventListener('change', () => this.choose(all[Number(select.value)]!));
     this.select = select;
+    this.markSelected();
     const themeButton = h('button', { class: 'button square', type: 'button', title: 'Light or dark', 'aria-label': 'Switch between light and dark', id: 'theme' }, '◐');
     themeButton.addEventListener('click', toggleTheme);
     return h('header', { class: 'topbar' }, h('span', { class: 'product' }, 'Stepscope'), h('span', { class: 'file', title: visible(title) }, visible(title)), h('span', { class: 'grow' }),
@@ -57,9 +58,13 @@ class Page {
 
   private choose(choice: Choice): void {
     this.chosen = choice;
-    if (this.select) this.select.value = String(choices(this.page).findIndex((one) => one.rank === choice.rank && one.device === choice.device));
+    this.markSelected();
     this.rescope();
     this.open(this.current);
+  }
+
+  private markSelected(): void {
+    if (this.select) this.select.value = String(choices(this.page).findIndex((one) => one.rank === this.chosen?.rank && one.device === this.chosen?.device));
   }
 
   private rescope(): void {

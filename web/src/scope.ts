@@ -17,6 +17,12 @@ export function choices(page: PageDocument): Choice[] {
   return page.findings.ranks.flatMap((rank, r) => (rank.devices.length === 0 ? [{ rank: r, device: -1 }] : rank.devices.map((_, d) => ({ rank: r, device: d }))));
 }
 
+// What the page opens on: the device that the program names, else the first.
+export function firstChoice(page: PageDocument): Choice | undefined {
+  const named = page.meta.opens_on;
+  return named ? { rank: named[0], device: named[1] } : choices(page)[0];
+}
+
 export function choiceTitle(page: PageDocument, choice: Choice): string {
   const rank = page.findings.ranks[choice.rank]!;
   const device = rank.devices[choice.device];

@@ -371,6 +371,9 @@ describe('the HTML report in Chromium', { skip: missing }, () => {
     const page = await open(report(input, 'ranks'));
     const json = analysis(input);
     assert.equal(await page.locator('.device-row').count(), json.ranks.length);
+    const opened = await page.$eval('.topbar select', (select) => (select as HTMLSelectElement).selectedOptions[0]!.textContent);
+    const slowest = execFileSync(program, ['analyze', input, '--quiet']).toString().match(/Below: rank (\d+), the one with the slowest step/)![1];
+    assert.ok(opened!.startsWith(`Rank ${slowest} `), `the page opens on "${opened}", the terminal on rank ${slowest}`);
     await page.selectOption('.topbar select', { index: 3 });
     await show(page, 'kernels');
     const kernel = (json.ranks[3]!.devices[0]!['kernels'] as Record<string, number>[])[0]!;

@@ -31,6 +31,7 @@ export interface Meta {
   analysis_seconds: number;
   ranks: { rank: number; file: string; world_size: number; producer: string; events: number; bytes: number }[];
   gpus: Record<string, GpuPeaks>;
+  opens_on?: [rank: number, device: number];   // indices into the findings: the slowest device, which the terminal page shows too
 }
 
 export type TrackKind = 'stream' | 'idle' | 'thread' | 'other';
