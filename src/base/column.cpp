@@ -10,10 +10,11 @@ namespace stepscope::detail {
 namespace {
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t huge_page_bytes = 2u << 20;
+constexpr std::size_t least_in_huge_pages = huge_page_bytes / 2;
 }  // namespace
 
 std::size_t rounded_mapping_bytes(std::size_t bytes) {
-  const std::size_t unit = bytes >= 2 * huge_page_bytes ? huge_page_bytes : page_bytes;
+  const std::size_t unit = bytes >= least_in_huge_pages ? huge_page_bytes : page_bytes;
   return (bytes + unit - 1) / unit * unit;
 }
 
@@ -41,7 +42,7 @@ void* moved_mapping(void* address, std::size_t old_bytes, std::size_t new_bytes)
 void* grow_mapping(void* address, std::size_t old_bytes, std::size_t new_bytes) {
   void* grown = address == nullptr ? new_mapping(new_bytes) : moved_mapping(address, old_bytes, new_bytes);
   if (grown == MAP_FAILED) throw std::bad_alloc();
-  if (new_bytes >= 2 * huge_page_bytes) madvise(grown, new_bytes, MADV_HUGEPAGE);
+  if (new_bytes >= least_in_huge_pages) madvise(grown, new_bytes, MADV_HUGEPAGE);
   return grown;
 }
 

@@ -28,7 +28,7 @@ class KinetoFile {
       : source_(source),
         tuning_(tuning),
         threads_(options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())),
-        threads_from_(tuning.alone_bytes),
+        threads_from_(tuning.threads_from_bytes),
         window_(source, tuning.block_bytes, options.progress),
         builder_(builder),
         rank_(builder.add_rank(Rank{})),
@@ -190,7 +190,7 @@ class KinetoFile {
             return end_of_text(form);
           } else if (threads_ > 1 && here() >= threads_from_) {
             read_events_by_threads(window_, events_, merger_, threads_, tuning_, separated, repairs_);
-            threads_from_ = here() + tuning_.alone_bytes;
+            threads_from_ = here() + tuning_.threads_from_bytes;
           }
           break;
         case KinetoEventReader::Stop::damaged:

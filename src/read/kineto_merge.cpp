@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t not_met = 0xFFFF'FFFFu;
 
 template <class T>
-void append(Column<T>& to, const Column<T>& from, std::size_t count) {
+void append_column(Column<T>& to, const Column<T>& from, std::size_t count) {
   T* target = to.append_uninitialised(count);
   if (count != 0) std::copy_n(from.data(), count, target);
 }
@@ -81,7 +81,7 @@ NameId KinetoMerger::thread_of(const KinetoTrack& merged) {
   return threads_.intern(std::string(builder_.names()[merged.process]).append(1, '\0').append(builder_.names()[merged.thread]));
 }
 
-void KinetoMerger::merge(const KinetoBlock& block, KinetoVocabulary& vocabulary) {
+void KinetoMerger::number(KinetoBlock& block, KinetoVocabulary& vocabulary) {
   vocabulary.merged_names.resize(vocabulary.names.size(), no_id<NameId>);
   vocabulary.merged_details.resize(vocabulary.details.size(), no_id<NameId>);
   vocabulary.merged_tracks.resize(vocabulary.tracks.size(), not_met);
@@ -99,62 +99,36 @@ void KinetoMerger::merge(const KinetoBlock& block, KinetoVocabulary& vocabulary)
       label.sort_index = row.sort_index;
     }
   }
-  merge_others(block, vocabulary);
-
-  const std::size_t first_row = builder_.slice_count();
-  if (first_row + block.slices.count >= std::numeric_limits<std::uint32_t>::max()) {
-    repairs_.add(Repair::too_many_slices, 0, block.slices.count);
-    return;
-  }
-  merge_slices(block, vocabulary);
-  Timeline& to = builder_.unfinished();
-  append_facts(to.sequences, block.sequences, first_row);
-  append_facts(to.python, block.python, first_row);
-  append_facts(to.transfers, block.transfers, first_row);
-  append_facts(to.syncs, block.syncs, first_row);
-  const auto row_here = [&](std::uint32_t row) { return static_cast<std::uint32_t>(row + first_row); };
-  for (const KinetoBlock::ZeroRow& zero : block.zero_rows) zero_rows_.push_back({row_here(zero.row), zero.offset});
-  for (const std::uint32_t row : block.unfinished_rows) unfinished_rows_.push_back(row_here(row));
-  merge_marks(block, first_row, vocabulary);
+  number_others(block, vocabulary);
+  number_slices(block.slices, vocabulary);
 }
 
-void KinetoMerger::merge_others(const KinetoBlock& block, KinetoVocabulary& vocabulary) {
-  Timeline& to = builder_.unfinished();
-  const auto on_thread = [&](auto row) {
-    row.track = TrackId{static_cast<std::uint32_t>(thread(row.track, vocabulary))};
-    return row;
-  };
-  for (const FlowEnd& flow : block.flows) to.flows.push_back(on_thread(flow));
-  for (const MemoryEvent& event : block.memory) to.memory.push_back(on_thread(event));
-  for (CounterSample sample : block.counters) {
+void KinetoMerger::number_others(KinetoBlock& block, KinetoVocabulary& vocabulary) {
+  const auto set_thread = [&](auto& row) { row.track = TrackId{static_cast<std::uint32_t>(thread(row.track, vocabulary))}; };
+  for (FlowEnd& flow : block.flows) set_thread(flow);
+  for (MemoryEvent& event : block.memory) set_thread(event);
+  for (CounterSample& sample : block.counters) {
     sample.name = other_names_.intern(vocabulary.names[sample.name]);
-    to.counters.push_back(on_thread(sample));
+    set_thread(sample);
   }
-  for (Instant instant : block.instants) {
+  for (Instant& instant : block.instants) {
     instant.name = other_names_.intern(vocabulary.names[instant.name]);
     instant.detail = other_details_.intern(vocabulary.details[instant.detail]);
-    to.instants.push_back(on_thread(instant));
+    set_thread(instant);
+  }
+  for (KinetoBlock::Mark& mark : block.marks) {
+    mark.thread = thread(mark.process, mark.thread, vocabulary);
+    if (mark.detail != NameId{}) mark.detail = other_details_.intern(vocabulary.details[mark.detail]);
   }
 }
 
-void KinetoMerger::merge_slices(const KinetoBlock& block, KinetoVocabulary& vocabulary) {
-  SliceColumns& to = builder_.slices();
-  const KinetoSlices& from = block.slices;
-  const std::size_t count = from.count;
-  append(to.start, from.start, count);
-  append(to.duration, from.duration, count);
-  append(to.kind, from.kind, count);
-  append(to.correlation, from.correlation, count);
-  append(to.external, from.external, count);
-  NameId* names = to.name.append_uninitialised(count);
-  NameId* details = to.detail.append_uninitialised(count);
-  TrackId* tracks = to.track.append_uninitialised(count);
-  for (std::size_t row = 0; row < count; ++row) {
-    names[row] = name(from.name[row], vocabulary);
-    details[row] = detail(from.detail[row], vocabulary);
-    const std::uint32_t merged = track(from.track[row], vocabulary);
-    tracks[row] = TrackId{merged};
-    const SliceKind kind = from.kind[row];
+void KinetoMerger::number_slices(KinetoSlices& slices, KinetoVocabulary& vocabulary) {
+  for (std::size_t row = 0; row < slices.count; ++row) {
+    slices.name[row] = name(slices.name[row], vocabulary);
+    slices.detail[row] = detail(slices.detail[row], vocabulary);
+    const std::uint32_t merged = track(slices.track[row], vocabulary);
+    slices.track[row] = merged;
+    const SliceKind kind = slices.kind[row];
     TrackUse& use = uses_[merged];
     use.has_device_slices |= is_device_activity(kind);
     use.has_calls |= is_api_call(kind);
@@ -162,23 +136,59 @@ void KinetoMerger::merge_slices(const KinetoBlock& block, KinetoVocabulary& voca
   }
 }
 
-void KinetoMerger::merge_marks(const KinetoBlock& block, std::size_t first_row, const KinetoVocabulary& vocabulary) {
+void KinetoMerger::append(const KinetoBlock& block) {
+  Timeline& to = builder_.unfinished();
+  to.flows.append(block.flows);
+  to.memory.append(block.memory);
+  to.counters.append(block.counters);
+  to.instants.append(block.instants);
+  const std::size_t first_row = builder_.slice_count();
+  if (first_row + block.slices.count >= std::numeric_limits<std::uint32_t>::max()) {
+    repairs_of_rows_.add(Repair::too_many_slices, 0, block.slices.count);
+    return;
+  }
+  append_slices(block.slices);
+  append_facts(to.sequences, block.sequences, first_row);
+  append_facts(to.python, block.python, first_row);
+  append_facts(to.transfers, block.transfers, first_row);
+  append_facts(to.syncs, block.syncs, first_row);
+  const auto row_here = [&](std::uint32_t row) { return static_cast<std::uint32_t>(row + first_row); };
+  for (const KinetoBlock::ZeroRow& zero : block.zero_rows) zero_rows_.push_back({row_here(zero.row), zero.offset});
+  for (const std::uint32_t row : block.unfinished_rows) unfinished_rows_.push_back(row_here(row));
+  append_marks(block, first_row);
+}
+
+void KinetoMerger::append_slices(const KinetoSlices& from) {
+  SliceColumns& to = builder_.slices();
+  const std::size_t count = from.count;
+  append_column(to.start, from.start, count);
+  append_column(to.duration, from.duration, count);
+  append_column(to.kind, from.kind, count);
+  append_column(to.correlation, from.correlation, count);
+  append_column(to.external, from.external, count);
+  append_column(to.name, from.name, count);
+  append_column(to.detail, from.detail, count);
+  TrackId* const tracks = to.track.append_uninitialised(count);
+  std::transform(from.track.begin(), from.track.begin() + count, tracks, [](std::uint32_t track) { return TrackId{track}; });
+}
+
+void KinetoMerger::append_marks(const KinetoBlock& block, std::size_t first_row) {
   SliceColumns& slices = builder_.slices();
   for (const KinetoBlock::Mark& mark : block.marks) {
-    std::vector<OpenBegin>& stack = open_[thread(mark.process, mark.thread, vocabulary)];
+    std::vector<OpenBegin>& stack = open_[mark.thread];
     if (mark.begins) {
       stack.push_back({static_cast<std::uint32_t>(mark.row + first_row), mark.offset});
       continue;
     }
     if (stack.empty()) {
-      repairs_.add(Repair::end_without_begin, mark.offset);
+      repairs_of_rows_.add(Repair::end_without_begin, mark.offset);
       continue;
     }
     const std::uint32_t row = stack.back().row;
     stack.pop_back();
-    if (mark.time < slices.start[row]) repairs_.add(Repair::negative_duration, mark.offset);
+    if (mark.time < slices.start[row]) repairs_of_rows_.add(Repair::negative_duration, mark.offset);
     slices.duration[row] = std::max<Nanoseconds>(0, mark.time - slices.start[row]);
-    if (slices.detail[row] == NameId{} && mark.detail != NameId{}) late_details_.push_back({row, other_details_.intern(vocabulary.details[mark.detail])});
+    if (slices.detail[row] == NameId{} && mark.detail != NameId{}) late_details_.push_back({row, mark.detail});
   }
 }
 
@@ -291,7 +301,7 @@ std::vector<TrackId> KinetoMerger::make_tracks() {
   return ids;
 }
 
-void KinetoMerger::number_slices(const std::vector<TrackId>& ids) {
+void KinetoMerger::set_tracks_of_slices(const std::vector<TrackId>& ids) {
   SliceColumns& slices = builder_.slices();
   bool same = true;
   for (std::size_t i = 0; i < ids.size(); ++i) same = same && index(ids[i]) == i;
@@ -301,7 +311,7 @@ void KinetoMerger::number_slices(const std::vector<TrackId>& ids) {
 }
 
 // Rows that are no slices lie on the track of their thread, on a device's row on that of its stream; else they have a track of their own.
-void KinetoMerger::number_others(const std::vector<TrackId>& ids) {
+void KinetoMerger::set_tracks_of_others(const std::vector<TrackId>& ids) {
   std::vector<TrackId> track_of(threads_.size(), no_id<TrackId>);
   for (const bool on_device : {false, true})
     for (std::uint32_t i = 0; i < tracks_.size(); ++i) {
@@ -343,6 +353,7 @@ void KinetoMerger::number_others(const std::vector<TrackId>& ids) {
 }
 
 void KinetoMerger::finish(const Repairs& repairs) {
+  repairs_.add(repairs_of_rows_);
   repairs_.add(repairs);
   for (const auto& [thread, stack] : open_)
     for (const OpenBegin& begin : stack) {
@@ -354,8 +365,8 @@ void KinetoMerger::finish(const Repairs& repairs) {
   end_unfinished();
   const std::vector<TrackId> ids = make_tracks();
   find_owners(ids);
-  number_slices(ids);
-  number_others(ids);
+  set_tracks_of_slices(ids);
+  set_tracks_of_others(ids);
   repairs_.report(builder_.health().repairs);
   HealthList& notes = builder_.health().notes;
   notes.add("launch_arrows", launch_arrows_, "", "Ends of arrows from launching calls to device work; correlation ids say the same, so they are not kept.");

@@ -1,7 +1,9 @@
 #include "read/kineto_threads.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <system_error>
@@ -15,7 +17,7 @@ namespace stepscope {
 
 namespace {
 
-constexpr std::size_t most_waiting = 3;           // blocks that a thread may have read before their turn to be merged
+constexpr std::size_t most_waiting = 3;           // stretches that a reader may have read before their turn to be numbered
 constexpr std::size_t longest_block = 64u << 20;  // text without any event
 
 // A block of text and what was read of it.
@@ -27,41 +29,174 @@ struct Stretch {
   bool clean = false;      // read to its end, as events
   bool separated = false;  // a comma stands at its end
 };
+using StretchPointer = std::unique_ptr<Stretch>;
+
+// A reader and what it has read that waits for its turn to be numbered: only who has the reader may number, because both use its vocabulary.
+struct ReaderAtWork {
+  KinetoEventReader* reader = nullptr;
+  std::unique_ptr<KinetoEventReader> own;
+  std::deque<StretchPointer> waiting;
+  bool busy = false;
+};
 
 class Work {
  public:
-  Work(TextWindow& window, KinetoMerger& merger, const KinetoTuning& tuning, bool separated, Repairs& repairs)
-      : window_(window), merger_(merger), tuning_(tuning), separated_(separated), repairs_(repairs) {}
+  Work(TextWindow& window, KinetoEventReader& first, KinetoMerger& merger, int threads, const KinetoTuning& tuning, bool separated, Repairs& repairs)
+      : window_(window),
+        merger_(merger),
+        tuning_(tuning),
+        most_readers_(static_cast<std::size_t>(std::max(1, threads - 1))),
+        most_taken_(2 * static_cast<std::size_t>(threads) + 2),
+        separated_(separated),
+        repairs_(repairs) {
+    readers_.push_back(std::make_unique<ReaderAtWork>());
+    readers_.front()->reader = &first;
+  }
 
-  void run_thread(KinetoEventReader& reader) {
-    std::deque<std::unique_ptr<Stretch>> waiting;
-    std::vector<std::unique_ptr<Stretch>> spare;
-    for (;;) {
-      while (!waiting.empty() && merge(waiting.front(), reader, waiting.size() == most_waiting)) {
-        spare.push_back(std::move(waiting.front()));
-        waiting.pop_front();
+  // Does whatever can be done, what others wait for first, until nothing is left. An exception of any thread ends all.
+  void run_thread() {
+    std::unique_lock lock(mutex_);
+    try {
+      while (!done()) {
+        if (ReaderAtWork* const at_work = reader_with_work()) {
+          use(*at_work, lock);
+        } else if (!appending_ && !numbered_.empty()) {
+          append(lock);
+        } else if (!taking_ && !no_more_text_ && taken_ - finished_ < most_taken_) {
+          take(lock);
+        } else {
+          changed_.wait(lock);
+          continue;
+        }
+        changed_.notify_all();
       }
-      if (waiting.empty()) reader.forget_if_large();
-      if (spare.empty()) spare.push_back(std::make_unique<Stretch>());
-      if (!take(*spare.back())) break;
-      read(*spare.back(), reader);
-      waiting.push_back(std::move(spare.back()));
-      spare.pop_back();
+    } catch (...) {
+      if (!lock.owns_lock()) lock.lock();
+      if (!failure_) failure_ = std::current_exception();
     }
-    for (auto& stretch : waiting) merge(stretch, reader, true);
+    changed_.notify_all();
   }
 
   // After all threads have ended: what was not used goes back in front of what the window has.
   void put_back(bool& separated) {
+    if (failure_) std::rethrow_exception(failure_);
+    std::ranges::sort(unused_, {}, &Stretch::number);
     for (auto stretch = unused_.rbegin(); stretch != unused_.rend(); ++stretch) window_.put_back((*stretch)->text, (*stretch)->read_to);
     separated = separated_;
   }
 
  private:
-  // False where no text is left, or what was read shows that the rest is for one thread.
-  bool take(Stretch& stretch) {
-    const std::lock_guard lock(reading_);
-    if (stopped()) return false;
+  bool done() const { return failure_ != nullptr || (no_more_text_ && !taking_ && finished_ == taken_); }
+
+  ReaderAtWork* reader_with_work() {
+    ReaderAtWork* found = nullptr;
+    for (const auto& at_work : readers_) {
+      if (at_work->busy) continue;
+      if (is_turn_of(*at_work)) return at_work.get();
+      if (found == nullptr && !texts_.empty() && at_work->waiting.size() < most_waiting) found = at_work.get();
+    }
+    return found;
+  }
+  bool is_turn_of(const ReaderAtWork& at_work) const { return !at_work.waiting.empty() && at_work.waiting.front()->number == turn_; }
+
+  // Reads the next stretch, and numbers what the reader has read as far as its turn goes.
+  void use(ReaderAtWork& at_work, std::unique_lock<std::mutex>& lock) {
+    at_work.busy = true;
+    number(at_work, lock);
+    if (!texts_.empty() && at_work.waiting.size() < most_waiting) {
+      StretchPointer stretch = std::move(texts_.front());
+      texts_.pop_front();
+      const bool learned_enough = readers_.size() < most_readers_ && stretch->text.offset >= tuning_.alone_bytes;
+      const bool nothing_waits = at_work.waiting.empty();
+      lock.unlock();
+      if (nothing_waits) at_work.reader->forget_if_large();
+      std::unique_ptr<ReaderAtWork> further;
+      if (learned_enough) {
+        further = std::make_unique<ReaderAtWork>();
+        further->own = std::make_unique<KinetoEventReader>(tuning_.by_layout);
+        further->own->know_what(*at_work.reader);
+        further->reader = further->own.get();
+      }
+      lock.lock();
+      if (further && readers_.size() < most_readers_) {
+        readers_.push_back(std::move(further));
+        changed_.notify_all();
+      }
+      lock.unlock();
+      read(*stretch, *at_work.reader);
+      lock.lock();
+      if (stopped_) {
+        leave_unused(std::move(stretch));
+      } else {
+        at_work.waiting.push_back(std::move(stretch));
+        number(at_work, lock);
+      }
+    }
+    at_work.busy = false;
+  }
+
+  static void read(Stretch& stretch, KinetoEventReader& reader) {
+    stretch.block.clear();
+    reader.block().clear();
+    stretch.separated = true;  // a block begins behind a comma, or number() says what it is if not
+    const char* at = stretch.text.begin();
+    const auto stop = reader.read(at, stretch.text.end(), stretch.text.offset, stretch.separated);
+    std::swap(stretch.block, reader.block());
+    stretch.read_to = at;
+    stretch.clean = stop == KinetoEventReader::Stop::more && at == stretch.text.end();
+  }
+
+  void number(ReaderAtWork& at_work, std::unique_lock<std::mutex>& lock) {
+    while (is_turn_of(at_work)) {
+      StretchPointer stretch = std::move(at_work.waiting.front());
+      at_work.waiting.pop_front();
+      if (!separated_ && stretch->text.begin() != stretch->text.end() && *stretch->text.begin() == '{')
+        repairs_.add(Repair::missing_comma, stretch->text.offset);
+      separated_ = stretch->separated;
+      if (!stretch->clean) stop();
+      lock.unlock();
+      merger_.number(stretch->block, at_work.reader->vocabulary());
+      lock.lock();
+      ++turn_;
+      numbered_.push_back(std::move(stretch));
+      changed_.notify_all();
+    }
+  }
+
+  void append(std::unique_lock<std::mutex>& lock) {
+    StretchPointer stretch = std::move(numbered_.front());
+    numbered_.pop_front();
+    appending_ = true;
+    lock.unlock();
+    merger_.append(stretch->block);
+    lock.lock();
+    appending_ = false;
+    ++finished_;
+    (stretch->clean ? spare_ : unused_).push_back(std::move(stretch));
+  }
+
+  void take(std::unique_lock<std::mutex>& lock) {
+    if (spare_.empty()) spare_.push_back(std::make_unique<Stretch>());
+    StretchPointer stretch = std::move(spare_.back());
+    spare_.pop_back();
+    taking_ = true;
+    lock.unlock();
+    const bool any = take_text(*stretch);
+    lock.lock();
+    taking_ = false;
+    if (!any) {
+      no_more_text_ = true;
+      return;
+    }
+    stretch->number = taken_++;
+    if (stopped_)
+      leave_unused(std::move(stretch));
+    else
+      texts_.push_back(std::move(stretch));
+  }
+
+  // The next block of text, cut where an event probably begins. False where no text is left.
+  bool take_text(Stretch& stretch) {
     const char* cut = nullptr;
     for (std::size_t wanted = tuning_.thread_block_bytes; cut == nullptr; wanted *= 2) {
       while (window_.size() < wanted && window_.extend()) {
@@ -70,83 +205,57 @@ class Work {
       cut = find_last_event(window_.begin(), window_.end());
       if (window_.at_end_of_source() || window_.size() > longest_block) cut = window_.end();
     }
-    stretch.number = taken_++;
     window_.hand_out(stretch.text, cut);
     return true;
   }
 
-  void read(Stretch& stretch, KinetoEventReader& reader) {
-    stretch.block.clear();
-    reader.block().clear();
-    stretch.separated = true;  // a block begins behind a comma, or merge() says what it is if not
-    const char* at = stretch.text.begin();
-    const auto stop = reader.read(at, stretch.text.end(), stretch.text.offset, stretch.separated);
-    std::swap(stretch.block, reader.block());
-    stretch.read_to = at;
-    stretch.clean = stop == KinetoEventReader::Stop::more && at == stretch.text.end();
+  // A stretch was not read to its end: what lies behind it is for one thread.
+  void stop() {
+    stopped_ = no_more_text_ = true;
+    for (StretchPointer& stretch : texts_) leave_unused(std::move(stretch));
+    texts_.clear();
+    for (const auto& at_work : readers_) {
+      for (StretchPointer& stretch : at_work->waiting) leave_unused(std::move(stretch));
+      at_work->waiting.clear();
+    }
+  }
+  void leave_unused(StretchPointer stretch) {
+    stretch->read_to = stretch->text.begin();
+    unused_.push_back(std::move(stretch));
+    ++finished_;
   }
 
-  // In the order of the file. False where it is not the stretch's turn yet and it may wait.
-  bool merge(std::unique_ptr<Stretch>& stretch, KinetoEventReader& reader, bool now) {
-    std::unique_lock lock(merging_);
-    if (stretch->number != merged_) {
-      if (!now) return false;
-      turn_.wait(lock, [&] { return stretch->number == merged_; });
-    }
-    if (unused_.empty()) {
-      if (!separated_ && stretch->text.begin() != stretch->text.end() && *stretch->text.begin() == '{')
-        repairs_.add(Repair::missing_comma, stretch->text.offset);
-      merger_.merge(stretch->block, reader.vocabulary());
-      separated_ = stretch->separated;
-    } else {
-      stretch->read_to = stretch->text.begin();
-    }
-    ++merged_;
-    if (!stretch->clean || !unused_.empty()) {
-      unused_.push_back(std::move(stretch));
-      stretch = std::make_unique<Stretch>();
-    }
-    lock.unlock();
-    turn_.notify_all();
-    return true;
-  }
-
-  bool stopped() {
-    const std::lock_guard lock(merging_);
-    return !unused_.empty();
-  }
-
-  TextWindow& window_;
+  TextWindow& window_;  // of who is taking_
   KinetoMerger& merger_;
   const KinetoTuning tuning_;
-  std::mutex reading_;  // guards the window and taken_
-  std::uint64_t taken_ = 0;
-  std::mutex merging_;  // guards what follows
-  std::condition_variable turn_;
-  std::uint64_t merged_ = 0;
-  std::vector<std::unique_ptr<Stretch>> unused_;  // the first one that was not read to its end, and all behind it
+  const std::size_t most_readers_, most_taken_;
+
+  std::mutex mutex_;  // guards what follows
+  std::condition_variable changed_;
+  std::vector<std::unique_ptr<ReaderAtWork>> readers_;  // what is in a busy one belongs to the thread that uses it, but for `waiting`
+  std::deque<StretchPointer> texts_, numbered_;         // by number
+  std::vector<StretchPointer> spare_;
+  std::vector<StretchPointer> unused_;                 // the first one that was not read to its end, and all behind it
+  std::uint64_t taken_ = 0, turn_ = 0, finished_ = 0;  // stretches taken; the next to be numbered; appended or unused
+  bool taking_ = false, appending_ = false, no_more_text_ = false, stopped_ = false;
   bool separated_;
   Repairs& repairs_;
+  std::exception_ptr failure_;
 };
 
 }  // namespace
 
 void read_events_by_threads(TextWindow& window, KinetoEventReader& first, KinetoMerger& merger, int threads, const KinetoTuning& tuning, bool& separated,
                             Repairs& repairs) {
-  Work work(window, merger, tuning, separated, repairs);
+  Work work(window, first, merger, threads, tuning, separated, repairs);
   {
-    std::vector<std::unique_ptr<KinetoEventReader>> readers;  // filled before any thread runs: the first reader changes when it does
-    for (int i = 1; i < threads; ++i) {
-      readers.push_back(std::make_unique<KinetoEventReader>(tuning.by_layout));
-      readers.back()->know_what(first);
-    }
     std::vector<std::jthread> others;
     try {
-      for (const auto& reader : readers) others.emplace_back([&work, &reader] { work.run_thread(*reader); });
+      for (int i = 1; i < threads; ++i) others.emplace_back([&work] { work.run_thread(); });
     } catch (const std::system_error&) {
       // The system gives no more threads: those that run do the work.
     }
-    work.run_thread(first);
+    work.run_thread();
   }
   work.put_back(separated);
 }

@@ -1,6 +1,10 @@
-// The list of events read by several threads: one at a time takes the next block of text, cut where an event probably begins; all read theirs; blocks are
-// merged in the order of the file. Whether a cut was right shows when the block before it has been read to its end: if it did not end there, or anything else
-// than events was met, everything from there on is put back for one thread to go on with.
+// The list of events read by several threads. Its text is taken in blocks, cut where an event probably begins; blocks are read into rows; rows are numbered,
+// and appended, in the order of the file. Taking, reading, numbering and appending go on at the same time, each thread doing what others wait for most. Few
+// readers learn faster than many (kineto_layout.h): there is one less than threads, and the others begin with what the first has learned of the file's
+// beginning.
+//
+// Whether a cut was right shows when the block before it has been read to its end: if it did not end there, or anything else than events was met, everything
+// from there on is put back for one thread to go on with.
 #pragma once
 
 #include "read/kineto.h"
@@ -11,7 +15,7 @@
 namespace stepscope {
 
 // Reads events from the window's beginning as far as they follow one another undamaged, and leaves the window at the first byte that was not read. first: the
-// reader of the calling thread, whose block was merged. separated: as in KinetoEventReader::read.
+// reader that read what lies before, whose block was merged. separated: as in KinetoEventReader::read.
 void read_events_by_threads(TextWindow& window, KinetoEventReader& first, KinetoMerger& merger, int threads, const KinetoTuning& tuning, bool& separated,
                             Repairs& repairs);
 

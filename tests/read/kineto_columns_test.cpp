@@ -355,7 +355,7 @@ TEST(KinetoColumns, ManyDifferentDetailsAndNames) {
   ASSERT_EQ(timeline.slices.size(), static_cast<std::size_t>(count));
   EXPECT_EQ(timeline.name_of(SliceId{59'999}), "op19999");
   EXPECT_TRUE(timeline.detail_of(SliceId{59'999}).starts_with("\"Seq\": 59999, "));
-  const Timeline by_threads = read_text(trace, KinetoTuning{.thread_block_bytes = 1 << 16, .alone_bytes = 1 << 16}, 3);
+  const Timeline by_threads = read_text(trace, KinetoTuning{.thread_block_bytes = 1 << 16, .threads_from_bytes = 1 << 16, .alone_bytes = 1 << 16}, 3);
   EXPECT_EQ(test::difference(timeline, by_threads), "");
 }
 
