@@ -99,7 +99,7 @@ Sample stepscope_reader(const std::string& path, int threads, bool by_layout) {
   const auto source = open_bytes(path);
   TimelineBuilder builder;
   if (!source || !read_kineto(**source, ReadOptions{.threads = threads}, KinetoTuning{.by_layout = by_layout}, builder)) std::exit(2);
-  const Timeline timeline = builder.finish();
+  const Timeline timeline = builder.finish(threads);
   watch.stop(sample);
   sample.bytes = static_cast<double>(timeline.ranks[0].bytes);
   sample.events = static_cast<double>(timeline.ranks[0].events);

@@ -45,8 +45,8 @@ class Work {
       : window_(window),
         merger_(merger),
         tuning_(tuning),
-        most_readers_(static_cast<std::size_t>(std::max(1, threads - 1))),
-        most_taken_(2 * static_cast<std::size_t>(threads) + 2),
+        most_readers_(static_cast<std::size_t>(threads)),
+        most_taken_(2 * static_cast<std::size_t>(threads)),
         separated_(separated),
         repairs_(repairs) {
     readers_.push_back(std::make_unique<ReaderAtWork>());
@@ -58,14 +58,18 @@ class Work {
     std::unique_lock lock(mutex_);
     try {
       while (!done()) {
-        if (ReaderAtWork* const at_work = reader_with_work()) {
-          use(*at_work, lock);
+        if (has_work(*readers_.front())) {
+          use(*readers_.front(), lock);
         } else if (!appending_ && !numbered_.empty()) {
           append(lock);
         } else if (!taking_ && !no_more_text_ && taken_ - finished_ < most_taken_) {
           take(lock);
+        } else if (ReaderAtWork* const further = further_reader_with_work()) {
+          use(*further, lock);
         } else {
+          ++idle_;
           changed_.wait(lock);
+          --idle_;
           continue;
         }
         changed_.notify_all();
@@ -88,14 +92,12 @@ class Work {
  private:
   bool done() const { return failure_ != nullptr || (no_more_text_ && !taking_ && finished_ == taken_); }
 
-  ReaderAtWork* reader_with_work() {
-    ReaderAtWork* found = nullptr;
-    for (const auto& at_work : readers_) {
-      if (at_work->busy) continue;
-      if (is_turn_of(*at_work)) return at_work.get();
-      if (found == nullptr && !texts_.empty() && at_work->waiting.size() < most_waiting) found = at_work.get();
-    }
-    return found;
+  bool has_work(const ReaderAtWork& at_work) const {
+    return !at_work.busy && (is_turn_of(at_work) || (!texts_.empty() && at_work.waiting.size() < most_waiting));
+  }
+  ReaderAtWork* further_reader_with_work() const {
+    const auto found = std::ranges::find_if(readers_, [&](const auto& at_work) { return has_work(*at_work); });
+    return found == readers_.end() ? nullptr : found->get();
   }
   bool is_turn_of(const ReaderAtWork& at_work) const { return !at_work.waiting.empty() && at_work.waiting.front()->number == turn_; }
 
@@ -106,7 +108,7 @@ class Work {
     if (!texts_.empty() && at_work.waiting.size() < most_waiting) {
       StretchPointer stretch = std::move(texts_.front());
       texts_.pop_front();
-      const bool learned_enough = readers_.size() < most_readers_ && stretch->text.offset >= tuning_.alone_bytes;
+      const bool learned_enough = readers_.size() < most_readers_ && idle_ != 0 && !texts_.empty() && stretch->text.offset >= tuning_.alone_bytes;
       const bool nothing_waits = at_work.waiting.empty();
       lock.unlock();
       if (nothing_waits) at_work.reader->forget_if_large();
@@ -159,7 +161,6 @@ class Work {
       lock.lock();
       ++turn_;
       numbered_.push_back(std::move(stretch));
-      changed_.notify_all();
     }
   }
 
@@ -237,6 +238,7 @@ class Work {
   std::vector<StretchPointer> spare_;
   std::vector<StretchPointer> unused_;                 // the first one that was not read to its end, and all behind it
   std::uint64_t taken_ = 0, turn_ = 0, finished_ = 0;  // stretches taken; the next to be numbered; appended or unused
+  int idle_ = 0;                                       // threads that wait for something to do
   bool taking_ = false, appending_ = false, no_more_text_ = false, stopped_ = false;
   bool separated_;
   Repairs& repairs_;

@@ -1,7 +1,7 @@
 // The list of events read by several threads. Its text is taken in blocks, cut where an event probably begins; blocks are read into rows; rows are numbered,
-// and appended, in the order of the file. Taking, reading, numbering and appending go on at the same time, each thread doing what others wait for most. Few
-// readers learn faster than many (kineto_layout.h): there is one less than threads, and the others begin with what the first has learned of the file's
-// beginning.
+// and appended, in the order of the file. All of that goes on at the same time, each thread doing what others wait for most. One reader learns faster than
+// several (kineto_layout.h): the first reads whenever there is text; further ones, which begin with what it has learned, only where a thread would else be
+// idle.
 //
 // Whether a cut was right shows when the block before it has been read to its end: if it did not end there, or anything else than events was met, everything
 // from there on is put back for one thread to go on with.

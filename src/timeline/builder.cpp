@@ -1,7 +1,12 @@
 #include "timeline/builder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <limits>
+#include <utility>
+
+#include "base/parallel.h"
 
 namespace stepscope {
 
@@ -114,45 +119,88 @@ void merge_runs(std::span<SliceId> ids, std::vector<std::size_t>& starts, const 
   }
 }
 
-// Counting sort of the slices by track keeps the file's order, which is one of time, or a few such orders behind one another (operators, then calls): those
-// runs are merged. Slices that start together are then put in order of length.
-void order_by_track(Timeline& timeline) {
-  const SliceColumns& s = timeline.slices;
+constexpr std::size_t worth_a_thread = 1u << 16;  // slices; fewer are done before a thread has begun
+
+// Makes times relative to the earliest start and puts each track's slices together. Counting sort by track keeps the file's order: each part of the rows
+// writes behind what the parts before it have of the track.
+void group_by_track(Timeline& timeline, std::size_t parts) {
+  SliceColumns& s = timeline.slices;
+  const std::size_t tracks = timeline.tracks.size();
+  const auto rows_of = [&](std::size_t part) { return std::pair(part_begin(s.size(), part, parts), part_begin(s.size(), part + 1, parts)); };
+  std::vector<Nanoseconds> earliest(parts, std::numeric_limits<Nanoseconds>::max());
+  run_parts(parts, [&](std::size_t part) {
+    const auto [begin, end] = rows_of(part);
+    Nanoseconds least = earliest[part];
+    for (std::size_t row = begin; row < end; ++row) least = std::min(least, s.start[row]);
+    earliest[part] = least;
+  });
+  const Nanoseconds origin = s.size() == 0 ? 0 : std::ranges::min(earliest);
+  timeline.origin_ns = origin;
+  std::vector<std::vector<std::uint32_t>> places(parts);  // how many slices of each track a part has; then where its next one goes
+  run_parts(parts, [&](std::size_t part) {
+    const auto [begin, end] = rows_of(part);
+    std::vector<std::uint32_t> counts(tracks, 0);
+    for (std::size_t row = begin; row < end; ++row) {
+      s.start[row] -= origin;
+      ++counts[index(s.track[row])];
+    }
+    places[part] = std::move(counts);
+  });
   timeline.first.clear();
-  timeline.first.resize(timeline.tracks.size() + 1, 0);
-  for (const TrackId track : s.track.span()) ++timeline.first[index(track) + 1];
-  for (std::size_t t = 0; t < timeline.tracks.size(); ++t) timeline.first[t + 1] += timeline.first[t];
+  timeline.first.resize(tracks + 1, 0);
+  std::uint32_t place = 0;
+  for (std::size_t t = 0; t < tracks; ++t) {
+    timeline.first[t] = place;
+    for (std::vector<std::uint32_t>& of_part : places) place += std::exchange(of_part[t], place);
+  }
+  timeline.first[tracks] = place;
   timeline.order.clear();
   timeline.order.append_uninitialised(s.size());
-  std::vector<std::uint32_t> next(timeline.first.begin(), timeline.first.end());
-  for (std::size_t row = 0; row < s.size(); ++row) timeline.order[next[index(s.track[row])]++] = SliceId{static_cast<std::uint32_t>(row)};
+  run_parts(parts, [&](std::size_t part) {
+    const auto [begin, end] = rows_of(part);
+    std::vector<std::uint32_t>& next = places[part];
+    for (std::size_t row = begin; row < end; ++row) timeline.order[next[index(s.track[row])]++] = SliceId{static_cast<std::uint32_t>(row)};
+  });
+}
+
+// What is in the order of the file is in one of time, or in a few such orders behind one another (operators, then calls): those runs are merged. Slices that
+// start together are then put in order of length.
+class TrackOrder {
+ public:
+  explicit TrackOrder(Timeline& timeline) : timeline_(timeline) {}
+  void sort(std::size_t t);
+
+ private:
+  Timeline& timeline_;
+  std::vector<std::size_t> runs_;
+  std::vector<SliceId> scratch_;
+};
+
+void TrackOrder::sort(std::size_t t) {
+  const SliceColumns& s = timeline_.slices;
+  const auto mine = timeline_.order.span().subspan(timeline_.first[t], timeline_.first[t + 1] - timeline_.first[t]);
+  if (mine.empty()) return;
   const auto before = [&](SliceId a, SliceId b) {
     if (s.start[a] != s.start[b]) return s.start[a] < s.start[b];
     if (s.duration[a] != s.duration[b]) return s.duration[a] > s.duration[b];
     return a < b;
   };
-  std::vector<std::size_t> runs;
-  std::vector<SliceId> scratch;
-  for (std::size_t t = 0; t < timeline.tracks.size(); ++t) {
-    const auto mine = timeline.order.span().subspan(timeline.first[t], timeline.first[t + 1] - timeline.first[t]);
-    if (mine.empty()) continue;
-    runs.assign(1, 0);
-    for (std::size_t i = 1; i < mine.size(); ++i)
-      if (s.start[mine[i]] < s.start[mine[i - 1]]) runs.push_back(i);
-    if (runs.size() > mine.size() / 8 + 1) {  // in no order at all
-      std::ranges::sort(mine, before);
-      continue;
-    }
-    runs.push_back(mine.size());
-    merge_runs(mine, runs, s.start, scratch);
-    for (std::size_t i = 1; i < mine.size(); ++i) {
-      if (s.start[mine[i]] != s.start[mine[i - 1]]) continue;
-      std::size_t end = i + 1;
-      while (end < mine.size() && s.start[mine[end]] == s.start[mine[i]]) ++end;
-      const auto together = mine.subspan(i - 1, end - (i - 1));
-      if (!std::ranges::is_sorted(together, before)) std::ranges::sort(together, before);
-      i = end - 1;
-    }
+  runs_.assign(1, 0);
+  for (std::size_t i = 1; i < mine.size(); ++i)
+    if (s.start[mine[i]] < s.start[mine[i - 1]]) runs_.push_back(i);
+  if (runs_.size() > mine.size() / 8 + 1) {  // in no order at all
+    std::ranges::sort(mine, before);
+    return;
+  }
+  runs_.push_back(mine.size());
+  merge_runs(mine, runs_, s.start, scratch_);
+  for (std::size_t i = 1; i < mine.size(); ++i) {
+    if (s.start[mine[i]] != s.start[mine[i - 1]]) continue;
+    std::size_t end = i + 1;
+    while (end < mine.size() && s.start[mine[end]] == s.start[mine[i]]) ++end;
+    const auto together = mine.subspan(i - 1, end - (i - 1));
+    if (!std::ranges::is_sorted(together, before)) std::ranges::sort(together, before);
+    i = end - 1;
   }
 }
 
@@ -169,21 +217,21 @@ void shift_times(Column<Row>& rows, Nanoseconds origin) {
 
 }  // namespace
 
-Timeline TimelineBuilder::finish() {
+Timeline TimelineBuilder::finish(int threads) {
   Timeline done = std::move(timeline_);
   timeline_ = Timeline{};
   SliceColumns& s = done.slices;
-  if (s.size() != 0) {
-    Nanoseconds origin = std::numeric_limits<Nanoseconds>::max();
-    for (const Nanoseconds start : s.start.span()) origin = std::min(origin, start);
-    for (Nanoseconds& start : s.start) start -= origin;
-    shift_times(done.flows, origin);
-    shift_times(done.memory, origin);
-    shift_times(done.counters, origin);
-    shift_times(done.instants, origin);
-    done.origin_ns = origin;
-  }
-  order_by_track(done);
+  const std::size_t parts = std::clamp<std::size_t>(s.size() / worth_a_thread, 1, static_cast<std::size_t>(std::max(1, threads)));
+  group_by_track(done, parts);
+  shift_times(done.flows, done.origin_ns);
+  shift_times(done.memory, done.origin_ns);
+  shift_times(done.counters, done.origin_ns);
+  shift_times(done.instants, done.origin_ns);
+  std::atomic<std::size_t> next_track = 0;
+  run_parts(parts, [&](std::size_t) {
+    TrackOrder order(done);
+    for (std::size_t t; (t = next_track++) < done.tracks.size();) order.sort(t);
+  });
   sort_by_slice(done.sequences);
   sort_by_slice(done.python);
   sort_by_slice(done.transfers);

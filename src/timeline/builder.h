@@ -54,8 +54,8 @@ class TimelineBuilder {
   void move_in_time(Nanoseconds by);
 
   // Sorts each track, sorts the fact lists by slice, makes times relative to the earliest start and marks devices with activity. The builder is empty
-  // afterwards.
-  Timeline finish();
+  // afterwards. threads: how many may work on it; the result is the same.
+  Timeline finish(int threads = 1);
 
  private:
   // Rows of tracks and devices by a hash of their keys. Rows that were added past track() and device() are taken in when one of them is asked for.

@@ -46,6 +46,36 @@ TEST(Builder, DevicesKnowWhetherTheyWereActive) {
   EXPECT_FALSE(timeline.devices[index(unused)].number.has_value());
 }
 
+// So many slices that finish() divides them.
+TEST(Builder, ThreadsChangeNothing) {
+  const auto built = [](int threads) {
+    TimelineBuilder builder;
+    const RankId rank = builder.add_rank(Rank{});
+    std::vector<TrackId> tracks;
+    for (const char* thread : {"1", "2", "3"}) tracks.push_back(builder.track(rank, TrackKind::thread, "1", thread));
+    std::uint32_t random = 7;
+    for (int i = 0; i < 300'000; ++i) {
+      random = random * 1'664'525 + 1'013'904'223;
+      // One track in order of time, one in two runs, one in none.
+      const std::uint32_t track = random >> 29 & 1 ? 0 : 1 + (random >> 28 & 1);
+      const Nanoseconds start = 1000 + (track == 2 ? random >> 12 : track == 1 && i > 200'000 ? i - 200'000 : i);
+      builder.add_slice(SliceKind::operation, tracks[track], start, random >> 26 & 7, NameId{});
+    }
+    builder.add(Instant{1'500, tracks[0], NameId{}, NameId{}});
+    return builder.finish(threads);
+  };
+  const Timeline expected = built(1);
+  EXPECT_EQ(check(expected), std::vector<std::string>{});
+  for (const int threads : {2, 3, 8}) {
+    const Timeline got = built(threads);
+    EXPECT_EQ(got.origin_ns, expected.origin_ns);
+    EXPECT_EQ(got.instants[0].time, expected.instants[0].time);
+    EXPECT_TRUE(std::ranges::equal(got.slices.start, expected.slices.start));
+    EXPECT_TRUE(std::ranges::equal(got.first, expected.first));
+    EXPECT_TRUE(std::ranges::equal(got.order, expected.order));
+  }
+}
+
 // Law: by start, the longest first, then in the order of adding; whether the rows came sorted, as several sorted runs, or in no order at all.
 TEST(Builder, TracksAreInOrderOfTime) {
   rc::check([] {

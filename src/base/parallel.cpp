@@ -1,0 +1,36 @@
+#include "base/parallel.h"
+
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace stepscope {
+
+void run_parts(std::size_t parts, const std::function<void(std::size_t)>& work) {
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto run = [&](std::size_t part) {
+    try {
+      work(part);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    std::size_t begun = 1;
+    try {
+      for (; begun < parts; ++begun) threads.emplace_back(run, begun);
+    } catch (const std::system_error&) {
+      // No more threads: the rest runs here.
+    }
+    run(0);
+    for (; begun < parts; ++begun) run(begun);
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace stepscope
