@@ -1,24 +1,21 @@
-// The Kineto reader: any text ends in a sound Timeline or an Error, and the Timeline does not depend on the number of threads.
+// The Kineto reader: any text ends in a sound Timeline or an Error, and the Timeline does not depend on the number of threads, on where the
+// text is cut, or on whether events are compared with layouts.
 #include <cstdint>
 
 #include "base/bytes.h"
 #include "expect.h"
-#include "read/reader.h"
-
-namespace stepscope {
-extern const Reader kineto_reader;
-}
+#include "read/kineto.h"
 
 namespace {
 
 using namespace stepscope;
 
-Result<Timeline> read(std::string_view text, int threads) {
+Result<Timeline> read(std::string_view text, int threads, const KinetoTuning& tuning) {
   const auto source = open_memory(text, "fuzz");
   ReadOptions options;
   options.threads = threads;
   TimelineBuilder builder;
-  if (auto done = kineto_reader.read(*source, options, builder); !done) return std::unexpected(std::move(done.error()));
+  if (auto done = read_kineto(*source, options, tuning, builder); !done) return std::unexpected(std::move(done.error()));
   return builder.finish();
 }
 
@@ -45,13 +42,14 @@ void expect_equal(const Timeline& a, const Timeline& b) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto one = read(text, 1);
+  const auto one = read(text, 1, KinetoTuning{.by_layout = false});
   if (!one) {
     expect(!one.error().problem.empty(), "an error without a problem");
     return 0;
   }
   expect_sound(*one);
-  const auto many = read(text, 3);
+  // Blocks so small that the threads meet in an input of a few kilobytes.
+  const auto many = read(text, 3, KinetoTuning{.block_bytes = 512, .thread_block_bytes = 512, .threads_from_bytes = 512, .alone_bytes = 2048});
   expect(many.has_value(), "threads change whether it can be read");
   if (many) expect_equal(*one, *many);
   return 0;
