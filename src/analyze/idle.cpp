@@ -148,8 +148,10 @@ std::string summary_of(const IdleSums& sums, Nanoseconds span) {
   if (idle == 0) return "The device was never idle";
   const auto largest = std::ranges::max_element(sums.by_cause) - sums.by_cause.begin();
   const auto percent = [](Nanoseconds part, Nanoseconds all) { return all > 0 ? 100.0 * static_cast<double>(part) / static_cast<double>(all) : 0.0; };
-  return fmt::format("{} idle ({:.1f} %), mostly: {} ({:.1f} % of the idle time)", format_duration(idle), percent(idle, span),
-                     idle_cause_title(IdleCause{static_cast<std::uint8_t>(largest)}), percent(sums.by_cause[static_cast<std::size_t>(largest)], idle));
+  std::string cause(idle_cause_title(IdleCause{static_cast<std::uint8_t>(largest)}));
+  cause[0] = static_cast<char>(cause[0] - 'A' + 'a');  // inside a sentence
+  return fmt::format("{} idle ({:.1f} %), mostly {} ({:.1f} % of the idle time)", format_duration(idle), percent(idle, span), cause,
+                     percent(sums.by_cause[static_cast<std::size_t>(largest)], idle));
 }
 
 std::vector<Section> answer(const Scene& scene) {
