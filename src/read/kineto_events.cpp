@@ -4,6 +4,18 @@
 
 namespace stepscope {
 
+namespace {
+
+// Whether the text before `at`, spaces aside, ends in a comma. Something else than a space stands there.
+bool follows_comma(const char* at) {
+  do {
+    --at;
+  } while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t');
+  return *at == ',';
+}
+
+}  // namespace
+
 KinetoEventReader::Stop KinetoEventReader::read(const char*& at, const char* end, std::uint64_t offset, bool& separated) {
   const char* const begin = at;
   const auto offset_of = [&](const char* place) { return offset + static_cast<std::uint64_t>(place - begin); };
@@ -19,7 +31,8 @@ KinetoEventReader::Stop KinetoEventReader::read(const char*& at, const char* end
     if (separated) {
       const char* const known = by_layout_ ? layouts_.read(at, end, block_) : at;
       if (known != at) {
-        separated = *known == '{' && known != end;
+        // At an event it stopped before it; or behind one that the next follows without a comma.
+        separated = known != end && *known == '{' && follows_comma(known);
         at = known;
         if (!separated) continue;
       }

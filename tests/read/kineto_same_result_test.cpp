@@ -29,8 +29,10 @@ std::vector<Way> ways() {
     for (const bool by_layout : {false, true})
       for (const int threads : {1, 2, 4}) {
         if (threads > 1 && (block == 1 << 20 || (block == 64 && !by_layout) || (threads == 4 && !by_layout))) continue;
-        all.push_back({fmt::format("blocks of {}, {} threads, {}", block, threads, by_layout ? "by layout" : "in full"),
-                       KinetoTuning{.block_bytes = block, .thread_block_bytes = block, .threads_from_bytes = block, .alone_bytes = block, .by_layout = by_layout}, threads});
+        all.push_back(
+            {fmt::format("blocks of {}, {} threads, {}", block, threads, by_layout ? "by layout" : "in full"),
+             KinetoTuning{.block_bytes = block, .thread_block_bytes = block, .threads_from_bytes = block, .alone_bytes = block, .by_layout = by_layout},
+             threads});
       }
   return all;
 }
@@ -97,6 +99,25 @@ TEST(KinetoSameResult, OfATraceAsItIs) {
   const Timeline timeline = test::read_text(trace);
   EXPECT_EQ(timeline.slices.size(), 12u * (1 + 6 * 3 + 2 + 1));
   EXPECT_TRUE(timeline.health.repairs.empty());
+}
+
+// Found by fuzzing: an event that was compared with a layout, and the next one right behind it.
+TEST(KinetoSameResult, OfEventsWithoutCommasBetweenThem) {
+  const std::string trace = small_trace(12);
+  for (const std::string_view between : {"", " ", "\n  "}) {
+    std::string text;
+    std::size_t commas = 0, left_out = 0, at = 0;
+    for (std::size_t comma; (comma = trace.find("}},\n  {", at)) != std::string::npos; at = comma + 3) {
+      const bool leave_out = ++commas % 5 == 0;
+      left_out += leave_out;
+      text.append(trace, at, comma + 2 - at).append(leave_out ? between : ",");
+      if (leave_out) comma += 3;  // the line break and the spaces too
+    }
+    text.append(trace, at, std::string::npos);
+    EXPECT_EQ(first_difference(text), "");
+    EXPECT_EQ(test::read_text(text).health.repairs.count("missing_comma"), left_out);
+    EXPECT_GT(left_out, 20u);
+  }
 }
 
 TEST(KinetoSameResult, WhereverTheFileEnds) {
