@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "analyze/collective_call.h"
 #include "analyze/question.h"
 #include "analyze/value.h"
 
@@ -28,16 +29,16 @@ struct Recorded {
   std::uint64_t before_launch = 0;  // slices that begin before the call that launched them
   SliceId first_before = no_id<SliceId>;
   Nanoseconds longest_before = 0;
-  bool shapes = false, collective_arguments = false, modules = false, marked_steps = false;
+  bool shapes = false, collective_sizes = false, collective_groups = false, modules = false, marked_steps = false;
 };
 
 // Looking for an argument's name in details costs time: the first rows that have details tell.
-constexpr std::uint64_t details_looked_at = 20'000;
+constexpr std::uint64_t details_looked_at = 20'000, collectives_looked_at = 2'000;
 
 Recorded recorded(const Timeline& timeline, const Facts& facts) {
   const SliceColumns& s = timeline.slices;
   Recorded r;
-  std::uint64_t operation_details = 0, communication_details = 0;
+  std::uint64_t operation_details = 0, communication_seen = 0;
   const auto says = [&](std::size_t row, std::string_view argument) { return timeline.details[s.detail[row]].find(argument) != std::string_view::npos; };
   for (std::size_t row = 0; row < s.size(); ++row) {
     const SliceKind kind = s.kind[row];
@@ -47,7 +48,6 @@ Recorded recorded(const Timeline& timeline, const Facts& facts) {
     if (kind == SliceKind::operation && s.detail[row] != NameId{0} && operation_details < details_looked_at && !r.shapes) {
       ++operation_details;
       r.shapes = says(row, "\"Input Dims\"");
-      r.collective_arguments |= says(row, "\"Collective name\"");
       r.modules |= says(row, "\"Module Hierarchy\"");
     }
     if (!is_device_activity(kind)) continue;
@@ -61,13 +61,21 @@ Recorded recorded(const Timeline& timeline, const Facts& facts) {
     }
     if (facts.activity[row] != ActivityClass::communication) continue;
     ++r.communication;
-    if (!r.collective_arguments && s.detail[row] != NameId{0} && communication_details++ < details_looked_at)
-      r.collective_arguments = says(row, "\"Collective name\"");
+    if ((!r.collective_sizes || !r.collective_groups) && communication_seen++ < collectives_looked_at) {
+      const CollectiveCall call = collective_call(timeline, facts, SliceId{static_cast<std::uint32_t>(row)});
+      r.collective_sizes |= call.bytes.has_value();
+      r.collective_groups |= call.group_size.has_value();
+    }
   }
   for (const Rank& rank : timeline.ranks) r.shapes |= rank.records_shapes.value_or(false);
   for (const PythonFact& fact : timeline.python) r.modules |= fact.module != 0xFFFF'FFFFu;
   for (const RankSteps& steps : facts.steps) r.marked_steps |= steps.source == StepSource::profiler_step;
   return r;
+}
+
+// A file that ends early lacks what would have stood behind its end, whatever the profiler recorded.
+bool is_cut_off(const Timeline& timeline) {
+  return timeline.health.repairs.count("truncated") != 0 || timeline.health.repairs.count("damaged_compression") != 0;
 }
 
 Table missing_table(const Timeline& timeline, const Recorded& r) {
@@ -76,7 +84,8 @@ Table missing_table(const Timeline& timeline, const Recorded& r) {
               .columns = {{"records", "Records"}, {"answers_absent", "Answers that are absent"}, {"profiler_option", "How to get them"}},
               .rows = {}};
   const auto lacks = [&](std::string_view records, std::string_view answers, std::string_view option) {
-    table.rows.push_back({text(records), text(answers), text(option)});
+    const std::string remedy = (is_cut_off(timeline) ? "they may have stood in the part of the file that is missing; else " : "") + std::string(option);
+    table.rows.push_back({text(records), text(answers), text(remedy)});
   };
   if (r.device_slices == 0)
     lacks("device activity", "time breakdown, idle causes, kernels, achieved rates",
@@ -89,8 +98,9 @@ Table missing_table(const Timeline& timeline, const Recorded& r) {
   if (r.operations > 0 && !r.shapes) lacks("input shapes of operators", "FLOPs, bytes, roofline, MFU", "record_shapes=True");
   if (r.operations > 0 && r.python == 0) lacks("Python stacks", "host time by Python function", "with_stack=True");
   if (r.operations > 0 && !r.modules) lacks("module calls", "time by module", "with_stack=True or with_modules=True");
-  if (r.communication > 0 && !r.collective_arguments)
-    lacks("arguments of collectives", "bytes, groups and bandwidth of collectives", "PyTorch 2.2 or later records them with ProfilerActivity.CPU");
+  if (r.communication > 0 && (!r.collective_sizes || !r.collective_groups))
+    lacks("arguments of collectives", r.collective_sizes ? "groups and bus bandwidth of collectives" : "bytes, groups and bandwidth of collectives",
+          "PyTorch 2.2 or later records them with ProfilerActivity.CPU");
   if (timeline.memory.empty()) lacks("allocations", "memory over time", "profile_memory=True");
   if (r.device_slices > 0 && timeline.syncs.empty())
     lacks("waits of streams for events", "which queued gaps are waits for another stream",
@@ -105,9 +115,10 @@ void add_derived(const Timeline& timeline, const Facts& facts, const Recorded& r
     repairs.rows.push_back({text("ambiguous_correlation"), whole(facts.ambiguous_links), text("correlation ids of runtime calls"),
                             text("Several launches claim one correlation id: their slices were paired with them in order of time")});
   if (r.device_slices == 0 && r.operations > 0)
-    notes.rows.push_back(
-        {text("no_device_activity"), 1, text("the whole capture"),
-         text("No device activity in this trace: the device was not profiled, was not used, or its records were lost. What the CPU did is reported")});
+    notes.rows.push_back({text("no_device_activity"), 1, text("the whole capture"),
+                          fmt::format("No device activity in this trace: {}. What the CPU did is reported",
+                                      is_cut_off(timeline) ? "it may have stood in the part of the file that is missing"
+                                                           : "the device was not profiled, was not used, or its records were lost")});
   for (std::size_t rank = 0; rank < facts.kernel_launches.size(); ++rank) {
     const KernelLaunches& launches = facts.kernel_launches[rank];
     if (launches.without_record == 0) continue;
@@ -126,6 +137,12 @@ void add_derived(const Timeline& timeline, const Facts& facts, const Recorded& r
     notes.rows.push_back(
         {text("repeated_step_numbers"), whole(facts.steps[rank].repeated), fmt::format("rank {}", timeline.ranks[rank].number),
          text("A step number is marked again at another time, as when the loop or the profiler ran twice: the last one of each number counts")});
+  }
+  for (std::size_t pattern = 0; pattern < facts.patterns.size(); ++pattern) {
+    const auto matched = std::ranges::count(facts.pattern, static_cast<std::uint16_t>(pattern + 1));
+    notes.rows.push_back({text("user_pattern"), whole(matched), text(""),
+                          fmt::format("{} kernel name{} fall{} under your pattern \"{}\"", matched, matched == 1 ? "" : "s", matched == 1 ? "s" : "",
+                                      facts.patterns[pattern].expression)});
   }
   if (const std::uint64_t unlinked = r.device_slices - r.linked; r.linked > 0 && unlinked * 100 > r.device_slices)
     notes.rows.push_back({text("slices_without_launch"), whole(unlinked), text(""),

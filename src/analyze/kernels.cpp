@@ -41,7 +41,7 @@ std::vector<Section> answer(const Scene& scene) {
                           pattern != 0 && !facts.patterns[pattern - 1].category.empty() ? text(facts.patterns[pattern - 1].category) : absent(), times.count,
                           times.total, times.minimum, times.median, times.p90, times.maximum, share(times.total, total)});
   }
-  section.summary = fmt::format("{} names; the longest took {:.1f} % of the slices' time", names.size(),
+  section.summary = fmt::format("{}; the longest took {:.1f} % of the slices' time", names.size() == 1 ? "One name" : fmt::format("{} names", names.size()),
                                 total > 0 ? 100.0 * static_cast<double>(names.front().spread.total) / static_cast<double>(total) : 0.0);
   section.tables.push_back(std::move(table));
   return {std::move(section)};

@@ -203,8 +203,15 @@ std::vector<Section> answer(const Scene& scene) {
     if (slowest == nullptr || window.window.length() > slowest->window.length()) slowest = &window;
   }
   if (slowest == nullptr) return {};
-  section.summary = fmt::format("Step {} took {} longer than the median step {}", slowest->number,
+  section.summary = fmt::format("Step {} took {} longer on the device than the median step {}", slowest->number,
                                 format_duration(slowest->window.length() - reference->window.length()), reference->number);
+  const Nanoseconds on_device = slowest->window.length() - reference->window.length();
+  const Nanoseconds on_host = steps[slowest->step].step_time - steps[reference->step].step_time;
+  if (on_host < on_device / 2)
+    section.caveats.push_back(fmt::format(
+        "On the host step {} took {} longer. A step's window on the device begins with its first compute slice on any stream: where one stream runs ahead of "
+        "another, windows hold work of two steps, and their lengths tell little",
+        slowest->number, on_host > 0 ? "only " + format_duration(on_host) : "no"));
   section.tables.push_back(std::move(slow));
   section.tables.push_back(std::move(parts));
   return {std::move(section)};

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
 
 #include "base/embedded.h"
+#include "base/text.h"
 
 namespace stepscope {
 
@@ -123,20 +125,38 @@ Gpu read_gpu(std::string_view yaml) {
   return gpu;
 }
 
-std::string in_lower_case(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
+// "H100 SXM" and "h100_sxm" -> "h100sxm".
+std::string letters_and_digits(std::string_view text) {
+  std::string plain;
+  for (const char c : text) {
+    if (c >= 'A' && c <= 'Z') plain += static_cast<char>(c - 'A' + 'a');
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) plain += c;
+  }
+  return plain;
 }
 
-// "did you mean h200-sxm?" where known names begin with the word (h200); "" = none does.
-std::string likely_names(const std::string& lower) {
-  std::string names;
-  for (const Gpu& gpu : all_gpus()) {
-    if (lower.size() < 2 || !gpu.name.starts_with(lower)) continue;
-    names += (names.empty() ? "" : " or ") + gpu.name;
+// "did you mean h200-sxm?": the known names that begin as the word does, for as long as any does and at least three letters; "" = none.
+std::string likely_names(std::string plain) {
+  for (const std::string_view vendor : {"nvidia", "amd"})
+    if (plain.starts_with(vendor)) plain.erase(0, vendor.size());
+  for (; plain.size() >= 2; plain.pop_back()) {
+    std::string names;
+    for (const Gpu& gpu : all_gpus())
+      if (letters_and_digits(gpu.name).starts_with(plain)) names += (names.empty() ? "" : " or ") + gpu.name;
+    if (!names.empty()) return "did you mean " + names + "? ";
+    if (plain.size() <= 3) break;
   }
-  return names.empty() ? names : "did you mean " + names + "? ";
+  return {};
+}
+
+// What stands in place of a description at a path.
+std::string problem_with(const std::string& path, std::size_t bytes, std::size_t most) {
+  std::error_code unknown;
+  if (bytes > most) return fmt::format("is larger than {} bytes: no description of a GPU", most);
+  if (std::filesystem::is_directory(path, unknown)) return "is a directory, not the description of a GPU";
+  if (std::filesystem::exists(path, unknown)) return "is empty or cannot be read";
+  return path.find('/') != std::string::npos || path.ends_with(".yaml") || path.ends_with(".yml") ? "there is no such file"
+                                                                                                  : "neither a GPU that is known by this name nor a file";
 }
 
 std::string known_names() {
@@ -185,7 +205,7 @@ Result<Gpu> parse_gpu(std::string_view yaml, const std::string& file) {
     return failed(std::nullopt, mistake.text);
   } catch (const YAML::Exception& error) {
     const std::optional<std::uint64_t> byte = error.mark.is_null() ? std::nullopt : std::optional<std::uint64_t>(static_cast<std::uint64_t>(error.mark.pos));
-    return failed(byte, fmt::format("not YAML: {}", error.msg));
+    return failed(byte, "not YAML: " + printable(error.msg));
   }
 }
 
@@ -201,9 +221,10 @@ std::span<const Gpu> all_gpus() {
 }
 
 Result<Gpu> find_gpu(const std::string& name_or_file) {
-  const std::string name = in_lower_case(name_or_file);
+  const std::string name = letters_and_digits(name_or_file);
   for (const Gpu& gpu : all_gpus())
-    if (gpu.name == name) return gpu;
+    if (letters_and_digits(gpu.name) == name) return gpu;
+  if (const Gpu* reported = match_gpu(name_or_file, 0)) return *reported;
   std::ifstream stream(name_or_file, std::ios::binary);
   std::string text;
   constexpr std::streamsize largest = 1 << 20;
@@ -215,7 +236,7 @@ Result<Gpu> find_gpu(const std::string& name_or_file) {
   if (text.empty() || text.size() > static_cast<std::size_t>(largest))
     return std::unexpected(Error{.file = name_or_file,
                                  .byte = std::nullopt,
-                                 .problem = "neither a GPU that is known by this name nor a readable description of one",
+                                 .problem = problem_with(name_or_file, text.size(), static_cast<std::size_t>(largest)),
                                  .remedy = likely_names(name) + "known: " + known_names() + "; or write a YAML file (docs/machines.md)"});
   return parse_gpu(text, name_or_file);
 }

@@ -41,7 +41,7 @@ struct Gpu {
 
 // The built-in descriptions (compiled in from data/machines/, so that the program needs no files), by name.
 std::span<const Gpu> all_gpus();
-// --gpu: a built-in name in any case, or a path to a YAML file of the same schema (docs/machines.md).
+// --gpu: a built-in name (case, spaces and dashes do not matter), a name that a trace reports, or a path to a YAML file of the same schema (docs/machines.md).
 Result<Gpu> find_gpu(const std::string& name_or_file);
 Result<Gpu> parse_gpu(std::string_view yaml, const std::string& file);
 // The built-in description whose reported_names match what a trace says; null when none does. memory_bytes (0 = unknown) decides between variants.

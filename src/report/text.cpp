@@ -76,6 +76,27 @@ void write_sections(TextPage& page, const TextOptions& options, const RankFindin
   }
 }
 
+// "2 × NVIDIA H100 80GB HBM3, 1 × NVIDIA L4"; "1 × h100-sxm (not named in the trace)" for what --gpu or another device's description says.
+std::string gpus_of(const Findings& findings) {
+  std::vector<std::pair<std::string, std::size_t>> counts;
+  std::size_t devices = 0;
+  for (const RankFindings& rank : findings.ranks) {
+    for (const DeviceFindings& device : rank.devices) {
+      ++devices;
+      if (device.gpu_reported.empty() && device.gpu.empty()) continue;
+      const std::string name = device.gpu_reported.empty() ? printable(device.gpu) + " (not named in the trace)" : printable(device.gpu_reported);
+      const auto known = std::ranges::find(counts, name, &std::pair<std::string, std::size_t>::first);
+      if (known == counts.end())
+        counts.emplace_back(name, 1);
+      else
+        ++known->second;
+    }
+  }
+  std::string text;
+  for (const auto& [name, count] : counts) text += (text.empty() ? "" : ", ") + (devices > 1 ? fmt::format("{} × {}", count, name) : name);
+  return text;
+}
+
 }  // namespace
 
 void write_header(TextPage& page, const ReportInput& input) {
@@ -91,18 +112,13 @@ void write_header(TextPage& page, const ReportInput& input) {
     add(ranks.front().world_size > 1 ? fmt::format("rank {} of {}", ranks.front().number, ranks.front().world_size) : "");
   } else if (!ranks.empty()) {
     add(fmt::format("{} files", ranks.size()));
-    const auto [least, most] = std::ranges::minmax(ranks, {}, &Rank::number);
-    add(least.number == most.number ? fmt::format("all of rank {}", least.number) : fmt::format("ranks {} to {}", least.number, most.number));
-  }
-  std::string gpu;
-  std::size_t gpus = 0;
-  for (const RankFindings& rank : input.findings.ranks) {
-    for (const DeviceFindings& device : rank.devices) {
-      ++gpus;
-      if (gpu.empty()) gpu = device.gpu_reported.empty() ? device.gpu : device.gpu_reported;
+    if (const std::vector<RankFindings>& shown = input.findings.ranks; !shown.empty()) {
+      const auto [least, most] = std::ranges::minmax(shown, {}, &RankFindings::rank);
+      const char* all = shown.size() == ranks.size() ? "all of " : "";
+      add(least.rank == most.rank ? fmt::format("{}rank {}", all, least.rank) : fmt::format("ranks {} to {}", least.rank, most.rank));
     }
   }
-  add(gpus > 1 && !gpu.empty() ? fmt::format("{} × {}", gpus, printable(gpu)) : printable(gpu));
+  add(gpus_of(input.findings));
   add(fmt::format("{} event{} in {}", format_count(static_cast<std::int64_t>(events)), events == 1 ? "" : "s",
                   format_duration(std::llround(1e9 * (input.read_seconds + input.analysis_seconds)))));
   page.paragraph(text, 0, Ink::faint);

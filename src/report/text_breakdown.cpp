@@ -95,13 +95,15 @@ std::set<std::size_t> extremes(const std::vector<DeviceTime>& devices, std::vect
     double (*value)(const DeviceTime&);
   };
   static constexpr Trait traits[] = {
-      {"slowest step", "fastest step", [](const DeviceTime& d) { return d.step_time > 0 ? d.step_time : d.span; }},
+      {"slowest step", "fastest step", [](const DeviceTime& d) { return d.step_time; }},
       {"most compute", "least compute", [](const DeviceTime& d) { return d.share(d.compute); }},
       {"most exposed communication", "least exposed communication", [](const DeviceTime& d) { return d.share(d.exposed_communication); }},
       {"most idle", "least idle", [](const DeviceTime& d) { return d.share(d.idle); }},
   };
   std::set<std::size_t> chosen;
+  const bool all_have_steps = std::ranges::all_of(devices, [](const DeviceTime& d) { return d.step_time > 0; });
   for (const Trait& trait : traits) {
+    if (&trait == &traits[0] && !all_have_steps) continue;
     const auto less = [&](const DeviceTime& a, const DeviceTime& b) { return trait.value(a) < trait.value(b); };
     const auto [least, most] = std::minmax_element(devices.begin(), devices.end(), less);
     if (trait.value(*least) == trait.value(*most)) continue;

@@ -1,6 +1,8 @@
 // Reads the time breakdown back out of the findings by key (METRICS.md names the figures).
 #include <algorithm>
+#include <filesystem>
 
+#include "base/text.h"
 #include "report/format.h"
 #include "report/text_parts.h"
 
@@ -148,7 +150,9 @@ std::string device_name(const DeviceTime& device, const std::vector<DeviceTime>&
   const std::string number = "device " + format_value(device.device->device, Unit::none);
   const auto same_rank = [&](const DeviceTime& other) { return other.rank == device.rank; };
   if (std::ranges::all_of(all, same_rank)) return number;
-  const std::string rank = "rank " + std::to_string(device.rank->rank);
+  std::string rank = "rank " + std::to_string(device.rank->rank);
+  const bool number_repeats = std::ranges::any_of(all, [&](const DeviceTime& other) { return !same_rank(other) && other.rank->rank == device.rank->rank; });
+  if (number_repeats) rank += " (" + printable(std::filesystem::path(device.rank->file).filename().string()) + ")";
   return std::ranges::count_if(all, same_rank) > 1 ? rank + ", " + number : rank;
 }
 

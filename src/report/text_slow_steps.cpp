@@ -60,6 +60,7 @@ void write_slow_steps(TextPage& page, const TextOptions& options, const Section&
   page.line();
   page.paragraph(fmt::format("What differs in step {}", step), 2, Ink::strong);
   write_table(page, shown, {.rows = std::max(3, options.top / 2), .all_columns = false, .indent = 2});
+  for (const std::string& caveat : section.caveats) page.note(caveat);
 }
 
 }  // namespace stepscope

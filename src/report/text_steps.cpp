@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "report/format.h"
@@ -13,6 +14,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t most_bars = 12;
+constexpr double notable_difference = 0.1;  // between a step's time on the host and its window on the device
 
 // A step's device time in the parts of the breakdown; `causes` (null = not known) has the same steps in the same order.
 std::vector<BarPart> parts_of(const Table& steps, const Table* causes, std::size_t row) {
@@ -35,6 +37,11 @@ void write_bars(TextPage& page, const Table& table, const Table* causes) {
     name_width = std::max(name_width, display_width(text_cell(table, row, "step")));
   }
   if (longest <= 0) return;
+  bool differ = false;
+  for (std::size_t row = 0; row < table.rows.size(); ++row) {
+    const double host = cell(table, row, "step_time_ns").value_or(0), device = cell(table, row, "span_ns").value_or(0);
+    differ = differ || std::fabs(device - host) > notable_difference * std::max(host, device);
+  }
   bool any_steady = false;  // where none is, nothing was left out
   for (std::size_t row = 0; row < table.rows.size(); ++row) any_steady = any_steady || !is_outlier(table, row);
   const int bar_width = page.columns() - 2 - 5 - name_width - 2 - 9 - 2 - 10;
@@ -43,6 +50,8 @@ void write_bars(TextPage& page, const Table& table, const Table* causes) {
                                          pad_left(text_cell(table, row, "step_time_ns"), 9), bar(page, parts_of(table, causes, row), longest, bar_width));
     page.line(line + (any_steady && is_outlier(table, row) ? page.paint(Ink::faint, "  left out") : ""));
   }
+  if (differ)
+    page.note(fmt::format("The times are the host's; the bars are the steps' windows on the device, the longest {}", format_value(longest, Unit::nanoseconds)));
 }
 
 void write_sparkline(TextPage& page, const Table& table) {

@@ -74,6 +74,10 @@ TEST(Health, RepairsOfTheReaderAndOfTheFacts) {
   EXPECT_EQ(count_of(repairs, "truncated"), 1);
   EXPECT_EQ(count_of(repairs, "ambiguous_correlation"), 3);
   EXPECT_EQ(text_cell(repairs, 0, "where"), "byte 3813");
+  // What a cut file lacks may have stood behind the cut.
+  const Table& missing = *health->table("missing");
+  ASSERT_FALSE(missing.rows.empty());
+  EXPECT_TRUE(text_cell(missing, 0, "profiler_option").starts_with("they may have stood in the part of the file that is missing; else "));
 }
 
 TEST(Health, RepeatedStepsAndClocksThatDisagree) {

@@ -94,6 +94,27 @@ TEST(SlowSteps, WhatGrew) {
   EXPECT_EQ(grown["softmax"], 0);
 }
 
+// A small kernel on a side stream runs ahead of the main one: the window of step 2 begins early, though no step took longer than another.
+TEST(SlowSteps, ALongWindowOfAStepThatWasNotLongIsSaid) {
+  SmallTimeline t;
+  const TrackId main = t.thread("1"), stream = t.stream(7), side = t.stream(9);
+  for (Nanoseconds step = 0; step < 5; ++step) {
+    const Nanoseconds begin = 1'000 * step;
+    t.annotation(main, "ProfilerStep#" + std::to_string(step), begin, 1'000);
+    if (step == 2) t.launched_kernel(main, side, "permute", begin + 5, begin + 100, 10);
+    t.launched_kernel(main, stream, "gemm", begin + 10, begin + 500, 300);
+  }
+  t.finish();
+  const auto section = ask(t, "slow_steps");
+  ASSERT_TRUE(section);
+  EXPECT_EQ(section->summary, "Step 2 took 400 ns longer on the device than the median step 3");
+  ASSERT_EQ(section->caveats.size(), 1u);
+  EXPECT_TRUE(section->caveats[0].starts_with("On the host step 2 took no longer.")) << section->caveats[0];
+  SmallTimeline slow;
+  five_steps(slow);
+  EXPECT_TRUE(ask(slow, "slow_steps")->caveats.empty());
+}
+
 TEST(SlowSteps, PartsSumToTheDifference) {
   EXPECT_TRUE(rc::check("of every slow step of any device", [] {
     const auto t = random_device();
