@@ -79,7 +79,7 @@ struct KinetoBlock {
 
   struct Mark {  // a begin or end event, in order
     bool begins;
-    std::uint32_t row;  // of a begin
+    std::uint32_t row;       // of a begin
     NameId process, thread;  // after KinetoMerger::number, thread is the merger's
     Nanoseconds time;
     NameId detail;  // of an end
