@@ -19,6 +19,16 @@ namespace {
 
 constexpr std::size_t most_waiting = 3;           // stretches that a reader may have read before their turn to be numbered
 constexpr std::size_t longest_block = 64u << 20;  // text without any event
+// Who finds nothing to do looks again for some 100 µs, about as long as others take for a block, before it sleeps: waking a core costs as much.
+constexpr int looks_before_sleep = 50;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
 
 // A block of text and what was read of it.
 struct Stretch {
@@ -56,6 +66,7 @@ class Work {
   // Does whatever can be done, what others wait for first, until nothing is left. An exception of any thread ends all.
   void run_thread() {
     std::unique_lock lock(mutex_);
+    int looks = 0;
     try {
       while (!done()) {
         if (has_work(*readers_.front())) {
@@ -68,10 +79,17 @@ class Work {
           use(*further, lock);
         } else {
           ++idle_;
-          changed_.wait(lock);
+          if (++looks < looks_before_sleep) {
+            lock.unlock();
+            for (int i = 0; i < 64; ++i) pause();
+            lock.lock();
+          } else {
+            changed_.wait(lock);
+          }
           --idle_;
           continue;
         }
+        looks = 0;
         changed_.notify_all();
       }
     } catch (...) {
