@@ -1,5 +1,6 @@
 #include "base/parallel.h"
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -7,6 +8,10 @@
 #include <vector>
 
 namespace stepscope {
+
+int thread_count(int wanted) {
+  return wanted > 0 ? wanted : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
 
 void run_parts(std::size_t parts, const std::function<void(std::size_t)>& work) {
   std::mutex mutex;

@@ -6,6 +6,9 @@
 
 namespace stepscope {
 
+// wanted, where it is above 0; else one thread per core.
+int thread_count(int wanted);
+
 // Runs work(0) … work(parts - 1), each on a thread of its own, work(0) on the calling one; where the system gives no more threads, one after the other.
 // Returns when all have ended; then throws again what one of them threw.
 void run_parts(std::size_t parts, const std::function<void(std::size_t)>& work);

@@ -5,8 +5,8 @@
 #include <fmt/core.h>
 
 #include <string>
-#include <thread>
 
+#include "base/parallel.h"
 #include "read/kineto.h"
 #include "read/kineto_events.h"
 #include "read/kineto_header.h"
@@ -27,7 +27,7 @@ class KinetoFile {
   KinetoFile(ByteSource& source, const ReadOptions& options, const KinetoTuning& tuning, TimelineBuilder& builder)
       : source_(source),
         tuning_(tuning),
-        threads_(options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())),
+        threads_(thread_count(options.threads)),
         threads_from_(tuning.threads_from_bytes),
         window_(source, tuning.block_bytes, options.progress),
         builder_(builder),

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t most_waiting = 3;           // stretches that a reader may have read before their turn to be numbered
 constexpr std::size_t longest_block = 64u << 20;  // text without any event
-// Who finds nothing to do looks again for some 100 µs, about as long as others take for a block, before it sleeps: waking a core costs as much.
+// Who finds nothing to do looks again so often before it sleeps: others are soon done with a block, and waking a core costs time.
 constexpr int looks_before_sleep = 50;
 
 void pause() {

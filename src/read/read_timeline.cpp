@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "base/bytes.h"
+#include "base/parallel.h"
 #include "base/progress.h"
 #include "read/file_rank.h"
 #include "read/reader.h"
@@ -57,15 +58,11 @@ Result<TimelineBuilder> read_file(const std::string& path, const ReadOptions& op
   }
 }
 
-int cores_for(const ReadOptions& options) {
-  return options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
 // Reads files in any order by threads and hands them over in order. No thread begins a file before all but the last `threads` before it were taken.
 class InOrder {
  public:
   InOrder(const std::vector<std::string>& paths, const ReadOptions& options) : paths_(paths), results_(paths.size()) {
-    const auto cores = static_cast<std::size_t>(cores_for(options));
+    const auto cores = static_cast<std::size_t>(thread_count(options.threads));
     const std::size_t workers = std::min(cores, paths.size());
     each_ = options;
     each_.threads = static_cast<int>(std::max<std::size_t>(1, cores / std::max<std::size_t>(1, workers)));
@@ -289,7 +286,7 @@ Result<Timeline> read_timeline(std::span<const std::string> paths, const ReadOpt
   unusable.note(whole.health().notes, "unusable_file", "Files that could not be used and are missing from every figure:");
   repeated.note(whole.health().notes, "repeated_file", "Files that were given more than once (or are links to each other) were read once:");
   skipped.note(whole.health().notes, "skipped_file", "Files of the directory that are no traces:");
-  return whole.finish(cores_for(options));
+  return whole.finish(thread_count(options.threads));
 }
 
 }  // namespace stepscope
