@@ -49,8 +49,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   expect_sound(*one);
   // Blocks so small that the threads meet in an input of a few kilobytes.
-  const auto many = read(text, 3, KinetoTuning{.block_bytes = 512, .thread_block_bytes = 512, .threads_from_bytes = 512, .alone_bytes = 2048});
-  expect(many.has_value(), "threads change whether it can be read");
-  if (many) expect_equal(*one, *many);
+  for (const bool by_place : {true, false}) {
+    const KinetoTuning tuning{.block_bytes = 512, .thread_block_bytes = 512, .threads_from_bytes = 512, .alone_bytes = 2048, .by_place = by_place};
+    const auto many = read(text, 3, tuning);
+    expect(many.has_value(), "threads change whether it can be read");
+    if (many) expect_equal(*one, *many);
+  }
   return 0;
 }

@@ -61,10 +61,26 @@ class RawBytes {
     }
   }
 
+  bool can_read_at() const { return descriptor_ < 0 || regular_; }
+  std::size_t read_at(std::uint64_t offset, std::span<char> target) const {
+    if (descriptor_ < 0) {
+      if (offset >= memory_.size()) return 0;
+      return memory_.copy(target.data(), target.size(), static_cast<std::size_t>(offset));
+    }
+    std::size_t filled = 0;
+    while (filled < target.size()) {
+      const ssize_t count = ::pread(descriptor_, target.data() + filled, target.size() - filled, static_cast<off_t>(offset + filled));
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) break;
+      filled += static_cast<std::size_t>(count);
+    }
+    return filled;
+  }
+  void continue_at(std::uint64_t offset) { done_ = descriptor_ < 0 ? std::min<std::uint64_t>(offset, memory_.size()) : offset; }
+
   const std::string& path() const { return path_; }
   std::uint64_t done() const { return done_; }
   std::optional<std::uint64_t> total() const { return total_; }
-  int regular_file() const { return regular_ ? descriptor_ : -1; }
 
  private:
   int descriptor_ = -1;
@@ -114,7 +130,12 @@ class Source final : public ByteSource {
   std::string_view path() const override { return raw_.path(); }
   std::uint64_t raw_bytes_read() const override { return raw_.done() - (block_end_ - block_place_); }
   std::optional<std::uint64_t> raw_bytes_total() const override { return raw_.total(); }
-  int plain_file() const override { return decompressor_ ? -1 : raw_.regular_file(); }
+  bool can_read_at() const override { return !decompressor_ && raw_.can_read_at(); }
+  std::size_t read_at(std::uint64_t offset, std::span<char> target) const override { return raw_.read_at(offset, target); }
+  void continue_at(std::uint64_t offset) override {
+    raw_.continue_at(offset);
+    head_ = {}, head_place_ = block_place_ = block_end_ = 0;
+  }
 
  private:
   Result<std::size_t> decode(std::span<char> target) {

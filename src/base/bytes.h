@@ -26,8 +26,13 @@ class ByteSource {
   virtual std::string_view path() const = 0;
   virtual std::uint64_t raw_bytes_read() const = 0;                  // of the file itself, for progress
   virtual std::optional<std::uint64_t> raw_bytes_total() const = 0;  // absent for standard input
-  // A descriptor for positional reads of plain, uncompressed regular files (parallel readers); -1 otherwise.
-  virtual int plain_file() const { return -1; }
+  // Whether the content can be read at any place: plain, uncompressed content of a regular file or of memory.
+  virtual bool can_read_at() const { return false; }
+  // Fills target with the content from offset on, wherever read() is; by several threads at a time. Less than asked only at the end, or where the operating
+  // system refuses (then read() says why). Only where can_read_at().
+  virtual std::size_t read_at(std::uint64_t /*offset*/, std::span<char> /*target*/) const { return 0; }
+  // Where read() goes on. Only where can_read_at().
+  virtual void continue_at(std::uint64_t /*offset*/) {}
 };
 
 // Opens path ("-" = standard input): a regular file or a pipe; gzip (all its members) and zstd (all its frames) are recognised by content, not by name.

@@ -88,6 +88,9 @@ inline void KinetoLayouts::follow(Replay& replay, const char* at, std::uint32_t 
     after_three_[three] = replay.written;
     same_beginning_[beginning(at)] = layout;
     if (const std::uint32_t eldest = rests_[layout].eldest; eldest != layout) parted_[parting(eldest, at)] = layout;
+  } else if (replay.three % 8 == 0) {
+    // Noted here and there even where the guess was right: it is what a reader that leaps to another place of the file finds its way by.
+    after_three_[guess_place(replay.three)] = replay.written;
   }
   if (replay.log.size() < log_size)
     replay.log.push_back(layout);

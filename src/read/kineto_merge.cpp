@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 
 namespace stepscope {
 
@@ -156,6 +157,17 @@ void KinetoMerger::append(const KinetoBlock& block) {
   for (const KinetoBlock::ZeroRow& zero : block.zero_rows) zero_rows_.push_back({row_here(zero.row), zero.offset});
   for (const std::uint32_t row : block.unfinished_rows) unfinished_rows_.push_back(row_here(row));
   append_marks(block, first_row);
+}
+
+void KinetoMerger::expect(std::uint64_t times) {
+  SliceColumns& slices = builder_.slices();
+  const std::size_t rows = slices.size() + (slices.size() - first_row_) * times;
+  try {
+    slices.start.reserve(rows), slices.duration.reserve(rows), slices.kind.reserve(rows), slices.correlation.reserve(rows), slices.external.reserve(rows);
+    slices.name.reserve(rows), slices.detail.reserve(rows), slices.track.reserve(rows);
+  } catch (const std::bad_alloc&) {
+    // An address space limit: then columns grow as far as they need.
+  }
 }
 
 void KinetoMerger::append_slices(const KinetoSlices& from) {

@@ -24,6 +24,9 @@ class KinetoMerger {
   void number(KinetoBlock& block, KinetoVocabulary& vocabulary);
   // Appends the rows of a numbered block.
   void append(const KinetoBlock& block);
+  // So many times the rows that there are now will follow, probably: asks for room for them at once, because growing interrupts other threads. What is not used
+  // stays untouched memory.
+  void expect(std::uint64_t times);
   // After the last block. Tells the repairs and notes to the builder's health.
   void finish(const Repairs& repairs);
   std::uint64_t events() const { return events_; }

@@ -45,8 +45,8 @@ std::uint32_t KinetoTrackTable::intern(const KinetoTrack& track) {
 void KinetoSlices::reserve(std::size_t rows) {
   if (rows <= capacity) return;
   capacity = std::max<std::size_t>({rows, capacity * 2, 4096});
-  start.resize(capacity), duration.resize(capacity), name.resize(capacity), detail.resize(capacity), track.resize(capacity), kind.resize(capacity);
-  correlation.resize(capacity), external.resize(capacity);
+  const auto extend = [this](auto& column) { column.append_uninitialised(capacity - column.size()); };
+  extend(start), extend(duration), extend(name), extend(detail), extend(track), extend(kind), extend(correlation), extend(external);
 }
 
 void KinetoBlock::clear() {

@@ -21,14 +21,23 @@ bool TextWindow::extend() {
     ended_ = true;
     return false;
   }
-  if (progress_ != nullptr) {
-    const std::uint64_t raw_bytes = source_.raw_bytes_read();
-    progress_->add(raw_bytes - raw_bytes_told_);
-    raw_bytes_told_ = raw_bytes;
-  }
+  tell_progress(source_.raw_bytes_read());
   end_ += *count;
   ended_ = *count == 0;
   return !ended_;
+}
+
+void TextWindow::continue_at(std::uint64_t offset) {
+  source_.continue_at(offset);
+  base_ = offset;
+  begin_ = end_ = 0;
+  ended_ = false;
+}
+
+void TextWindow::tell_progress(std::uint64_t raw_bytes) {
+  if (progress_ == nullptr || raw_bytes <= raw_bytes_told_) return;
+  progress_->add(raw_bytes - raw_bytes_told_);
+  raw_bytes_told_ = raw_bytes;
 }
 
 void TextWindow::hand_out(Piece& piece, const char* to) {

@@ -29,6 +29,11 @@ class TextWindow {
   // Reads on; what begin() points to moves. False where nothing follows (also after a refusal of the operating system: failure() says it).
   bool extend();
   const std::string& failure() const { return failure_; }
+  // Where source.can_read_at(): leaves everything before offset behind, whatever has been read.
+  void continue_at(std::uint64_t offset);
+  const ByteSource& source() const { return source_; }
+  // Others read the source and are at this byte of it now.
+  void tell_progress(std::uint64_t raw_bytes);
 
   // Text that has left the window with the memory it lies in.
   struct Piece {

@@ -68,10 +68,15 @@ TEST(Files, PlainFileGivesItsBytesAndItsDescriptor) {
   EXPECT_EQ((*source)->raw_bytes_total(), text.size());
   EXPECT_EQ((*source)->peek().value(), text.substr(0, 64 << 10));
   EXPECT_EQ((*source)->peek().value(), text.substr(0, 64 << 10));
-  ASSERT_GE((*source)->plain_file(), 0);
-  char byte = 0;
-  EXPECT_EQ(::pread((*source)->plain_file(), &byte, 1, 1000), 1);
-  EXPECT_EQ(byte, text[1000]);
+  ASSERT_TRUE((*source)->can_read_at());
+  std::string part(300, ' ');
+  EXPECT_EQ((*source)->read_at(1000, part), 300u);
+  EXPECT_EQ(part, text.substr(1000, 300));
+  EXPECT_EQ((*source)->read_at(text.size() - 7, part), 7u);
+  EXPECT_EQ((*source)->read_at(text.size() + 7, part), 0u);
+  (*source)->continue_at(2000);
+  EXPECT_EQ(read_all(**source, 10'000), text.substr(2000));
+  (*source)->continue_at(0);
   EXPECT_EQ(read_all(**source, 10'000), text);
   EXPECT_EQ((*source)->raw_bytes_read(), text.size());
   EXPECT_EQ((*source)->damage(), "");
@@ -83,7 +88,7 @@ TEST(Files, CompressedFilesAreRecognisedByContent) {
   for (const std::string& packed : {gzip(text), zstd(text)}) {
     auto source = open_bytes(folder.write("trace.json", packed));
     ASSERT_TRUE(source.has_value());
-    EXPECT_EQ((*source)->plain_file(), -1);
+    EXPECT_FALSE((*source)->can_read_at());
     EXPECT_EQ((*source)->raw_bytes_total(), packed.size());
     EXPECT_EQ((*source)->peek().value(), text.substr(0, 64 << 10));
     EXPECT_EQ(read_all(**source, 1 << 20), text);

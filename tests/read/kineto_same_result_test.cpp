@@ -29,10 +29,18 @@ std::vector<Way> ways() {
     for (const bool by_layout : {false, true})
       for (const int threads : {1, 2, 4}) {
         if (threads > 1 && (block == 1 << 20 || (block == 64 && !by_layout) || (threads == 4 && !by_layout))) continue;
-        all.push_back(
-            {fmt::format("blocks of {}, {} threads, {}", block, threads, by_layout ? "by layout" : "in full"),
-             KinetoTuning{.block_bytes = block, .thread_block_bytes = block, .threads_from_bytes = block, .alone_bytes = block, .by_layout = by_layout},
-             threads});
+        for (const bool by_place : {true, false}) {
+          if (threads == 1 && !by_place) continue;
+          all.push_back(
+              {fmt::format("blocks of {}, {} threads{}, {}", block, threads, by_place ? "" : ", text from one place", by_layout ? "by layout" : "in full"),
+               KinetoTuning{.block_bytes = block,
+                            .thread_block_bytes = block,
+                            .threads_from_bytes = block,
+                            .alone_bytes = block,
+                            .by_place = by_place,
+                            .by_layout = by_layout},
+               threads});
+        }
       }
   return all;
 }
