@@ -11,6 +11,8 @@ enum class SliceId : std::uint32_t {};   // row of Timeline::slices
 enum class TrackId : std::uint32_t {};   // row of Timeline::tracks
 enum class DeviceId : std::uint32_t {};  // row of Timeline::devices
 enum class RankId : std::uint32_t {};    // row of Timeline::ranks
+enum class OpId : std::uint32_t {};      // row of Graph::operations
+enum class PlaceId : std::uint32_t {};   // row of Graph::places
 
 // "No row", for columns in which a reference may be absent.
 template <class Id>

@@ -1,0 +1,61 @@
+// lift: a Timeline and its facts become a Graph whose replay gives the Timeline's times again. One file per kind of dependency (dependencies.h lists them);
+// lift() runs them in turn.
+//
+// What becomes an operation:
+//   every device slice (kernel, copy, fill) on its stream;
+//   every CPU thread, from its first slice to its last, cut into parts: a runtime or driver call is one part; between calls, the own time of each framework
+//   operator is one, and Python, annotations and time without any record are one (class python: Python time never vanishes);
+//   with several ranks, every matched collective: one transfer on the links, which starts when its last member has arrived.
+// Delays that no dependency explains become lags of kind `unexplained`, and are counted.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "facts/facts.h"
+#include "graph/graph.h"
+#include "timeline/timeline.h"
+
+namespace stepscope {
+
+// A stretch of time whose length a replay tells: a step on the thread that marks steps, or its window on a device (METRICS.md, window and step time).
+struct GraphWindow {
+  RankId rank{};
+  DeviceId device = no_id<DeviceId>;  // no_id = the host's step
+  std::uint32_t step = 0;             // index into the rank's RankSteps::steps; no_step = the whole capture
+  std::int64_t number = 0;            // of the step
+  bool outlier = false;               // left out of means
+  Moment begin, end;
+  Interval measured;
+};
+inline constexpr std::uint32_t no_step = 0xFFFF'FFFFu;
+
+struct LagSum {
+  std::uint64_t count = 0;
+  Nanoseconds total = 0;
+};
+
+// Of the lags that decided when a device operation started (in the unedited replay).
+struct LagAccount {
+  std::array<LagSum, lag_kind_count> by_kind{};
+  LagSum& operator[](LagKind kind) { return by_kind[static_cast<std::size_t>(kind)]; }
+  const LagSum& operator[](LagKind kind) const { return by_kind[static_cast<std::size_t>(kind)]; }
+};
+
+struct DeviceLags {
+  DeviceId device{};
+  LagAccount lags;
+};
+
+struct Lifted {
+  Graph graph;
+  Column<OpId> operation_of;            // per slice: its operation; of slices on threads the first part of it; no_id = none
+  std::vector<GraphWindow> windows;     // by rank, device (the host first), step; of ranks without steps, each device's whole capture
+  std::vector<DeviceLags> device_lags;  // in the order of Facts::devices
+  std::uint32_t dropped_in_cycles = 0;
+};
+
+Lifted lift(const Timeline& timeline, const Facts& facts);
+
+}  // namespace stepscope
