@@ -1,0 +1,129 @@
+// The delays of device operations: each operation's waits become dependencies with lags, so that the latest of them gives the start that the trace shows.
+//
+//   launched last (the call came when all else was over): the time from the call to the start is the launch's (METRICS.md, idle: launch);
+//   queued: the launch's lag is the typical one of the device, and the operation it waited for longest is followed by the device's own gap (scheduling, up to
+//   20 µs), by a hand-over from another stream, by a gap inside a CUDA graph, or by a delay that nothing explains.
+// What did not decide the start gets the typical lag of its kind, as far as that fits: it decides when an edit moves the others.
+#include <algorithm>
+
+#include "lift/draft.h"
+
+namespace stepscope {
+
+namespace {
+
+constexpr Nanoseconds longest_scheduling_gap = 20'000;  // METRICS.md
+constexpr Nanoseconds longest_begin = 100'000;          // behind an event: event.cpp
+// A launch that takes longer than this, and than so many typical ones, is not explained by being a launch.
+constexpr Nanoseconds longest_launch = 50'000;
+constexpr Nanoseconds unusual = 10;
+
+Nanoseconds median(std::vector<Nanoseconds>& values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+class Delays {
+ public:
+  explicit Delays(Draft& draft) : draft_(draft) { std::ranges::stable_sort(draft.waits, {}, &DeviceWait::operation); }
+
+  void find_typical() {
+    draft_.typical.resize(draft_.timeline.devices.size());
+    std::vector<std::vector<Nanoseconds>> launches(draft_.typical.size()), gaps(draft_.typical.size());
+    for_each_operation([&](OpId op, std::span<const DeviceWait> waits) {
+      const Nanoseconds start = draft_.measured[op].begin;
+      const Latest found = latest(waits);
+      if (found.launch == nullptr) return;
+      if (found.launch->time >= found.others) {
+        if (start - found.launch->time <= longest_launch) launches[device_of(op)].push_back(start - found.launch->time);
+      } else if (start - found.others <= longest_scheduling_gap)
+        gaps[device_of(op)].push_back(start - found.others);
+    });
+    for (std::size_t device = 0; device < draft_.typical.size(); ++device)
+      draft_.typical[device] = {.launch = std::max<Nanoseconds>(0, median(launches[device])), .gap = std::max<Nanoseconds>(0, median(gaps[device]))};
+  }
+
+  void settle() {
+    for_each_operation([&](OpId op, std::span<const DeviceWait> waits) { settle(op, waits); });
+  }
+
+ private:
+  template <class Visit>
+  void for_each_operation(Visit visit) const {
+    const std::vector<DeviceWait>& waits = draft_.waits;
+    for (std::size_t first = 0; first < waits.size();) {
+      std::size_t last = first;
+      while (last < waits.size() && waits[last].operation == waits[first].operation) ++last;
+      visit(waits[first].operation, std::span(waits).subspan(first, last - first));
+      first = last;
+    }
+  }
+
+  struct Latest {
+    const DeviceWait* launch = nullptr;
+    Nanoseconds others = std::numeric_limits<Nanoseconds>::min();  // when all but the launch was over
+  };
+  static Latest latest(std::span<const DeviceWait> waits) {
+    Latest found;
+    for (const DeviceWait& wait : waits) {
+      if (wait.kind == DependencyKind::launch)
+        found.launch = &wait;
+      else
+        found.others = std::max(found.others, wait.time);
+    }
+    return found;
+  }
+
+  std::size_t device_of(OpId op) const { return index(draft_.timeline.track_of(draft_.builder.operations().origin[op]).device); }
+
+  void settle(OpId op, std::span<const DeviceWait> waits) {
+    const Nanoseconds start = draft_.measured[op].begin;
+    const TypicalLags& typical = draft_.typical[device_of(op)];
+    const Latest found = latest(waits);
+    const bool alone = waits.size() == 1 && found.launch != nullptr;
+    const bool launched_last = found.launch != nullptr && (alone || found.launch->time >= found.others ||
+                                                           // In flight when the device fell free.
+                                                           found.launch->time + typical.launch >= found.others + typical.gap);
+    for (const DeviceWait& wait : waits) {
+      const Nanoseconds passed = start - wait.time;
+      Nanoseconds lag = 0;
+      LagKind kind = LagKind::none;
+      if (wait.kind == DependencyKind::launch) {
+        kind = launched_last && passed > longest_launch && passed > unusual * typical.launch ? LagKind::unexplained : LagKind::launch;
+        lag = launched_last ? passed : std::min(typical.launch, passed);
+      } else if (!launched_last && wait.time == found.others) {
+        lag = passed;
+        kind = kind_of_gap(wait, passed);
+      } else {
+        lag = std::min(typical.gap, passed);
+        kind = wait.kind == DependencyKind::graph_order ? LagKind::graph : wait.kind == DependencyKind::event ? LagKind::hand_over : LagKind::scheduling;
+      }
+      lag += wait.offset;
+      draft_.builder.depend(op, wait.on, wait.kind, lag, lag == 0 ? LagKind::none : kind);
+    }
+  }
+
+  static LagKind kind_of_gap(const DeviceWait& wait, Nanoseconds gap) {
+    if (wait.kind == DependencyKind::graph_order) return LagKind::graph;
+    if (gap == 0 || wait.kind == DependencyKind::device) return LagKind::scheduling;
+    if (wait.kind == DependencyKind::event && gap <= longest_begin) return LagKind::hand_over;
+    if (gap > longest_scheduling_gap) return LagKind::unexplained;
+    return wait.kind == DependencyKind::event ? LagKind::hand_over : LagKind::scheduling;
+  }
+
+  Draft& draft_;
+};
+
+}  // namespace
+
+void find_typical_lags(Draft& draft) {
+  Delays(draft).find_typical();
+}
+
+void settle_delays(Draft& draft) {
+  Delays(draft).settle();
+}
+
+}  // namespace stepscope

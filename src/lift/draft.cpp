@@ -1,0 +1,47 @@
+#include "lift/draft.h"
+
+#include <algorithm>
+
+namespace stepscope {
+
+const StreamSlice* Stream::last_launched_before(Nanoseconds time) const {
+  const auto after = std::ranges::lower_bound(launched_by, time);
+  return after == launched_by.begin() ? nullptr : &slices[static_cast<std::size_t>(after - launched_by.begin()) - 1];
+}
+
+OpId Draft::add(const Operation& operation, Interval when) {
+  Operation placed = operation;
+  placed.about = when.begin;
+  measured.push_back(when);
+  return builder.add(placed);
+}
+
+const ThreadPart* Draft::part_at(TrackId thread, Nanoseconds time) const {
+  const std::vector<ThreadPart>& mine = parts[index(thread)];
+  const auto after = std::ranges::upper_bound(mine, time, {}, &ThreadPart::begin);
+  return after == mine.begin() ? nullptr : &*(after - 1);
+}
+
+ThreadPart* Draft::part_at(TrackId thread, Nanoseconds time) {
+  return const_cast<ThreadPart*>(static_cast<const Draft&>(*this).part_at(thread, time));
+}
+
+Column<ReadyTime> ready_times(const Draft& draft) {
+  Column<ReadyTime> ready;
+  ready.resize(draft.builder.size(), ReadyTime{});
+  for (const DeviceWait& wait : draft.waits) {
+    Nanoseconds& latest = wait.kind == DependencyKind::launch ? ready[wait.operation].launched : ready[wait.operation].others;
+    latest = std::max(latest, wait.time);
+  }
+  return ready;
+}
+
+std::optional<Draft::Anchor> Draft::begin_of(SliceId call) const {
+  const SliceColumns& s = timeline.slices;
+  if (const OpId own = lifted.operation_of[call]; own != no_id<OpId>) return Anchor{Moment::start(own), s.start[call] - measured[own].begin};
+  const ThreadPart* const around = part_at(s.track[call], s.start[call]);
+  if (around == nullptr) return std::nullopt;
+  return Anchor{Moment::start(around->op), s.start[call] - around->begin};
+}
+
+}  // namespace stepscope

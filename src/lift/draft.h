@@ -1,0 +1,112 @@
+// A Graph in the making: what the files of lift/ share. Each fills in its own kind of dependency; the order is that of lift.cpp.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "graph/builder.h"
+#include "lift/lift.h"
+
+namespace stepscope {
+
+// A stretch of a thread's time that one operation stands for. Parts of a thread follow one another without gaps.
+struct ThreadPart {
+  OpId op{};
+  Nanoseconds begin = 0, end = 0;
+  SliceId owner = no_id<SliceId>;  // the call or operator whose time it is; no_id = between them
+  OpId completion = no_id<OpId>;   // of a call that waits for the device operation that it launched: its second half
+};
+
+// Something that a device operation had to wait for, as the trace shows it. Lags are settled when all of them are known (delays.cpp).
+struct DeviceWait {
+  OpId operation{};
+  Moment on;
+  Nanoseconds time = 0;    // when it was over
+  Nanoseconds offset = 0;  // from the moment to that time: a launch inside a longer part
+  DependencyKind kind = DependencyKind::stream_order;
+};
+
+// A device slice and its launch.
+struct StreamSlice {
+  SliceId slice{};
+  OpId op{};
+  Nanoseconds start = 0, end = 0;
+  SliceId launch = no_id<SliceId>;
+  Nanoseconds launched = 0;  // start of the launch call; of slices without one, their own start
+};
+
+struct Stream {
+  TrackId track{};
+  std::vector<StreamSlice> slices;       // by start
+  std::vector<Nanoseconds> launched_by;  // per slice: the latest launch of it and those before it: ascending
+  // The last slice that was launched before this time; null = none.
+  const StreamSlice* last_launched_before(Nanoseconds time) const;
+};
+
+// What a device usually takes, ns: medians over its operations.
+struct TypicalLags {
+  Nanoseconds launch = 0;  // from the launch call to the start, where nothing else is waited for
+  Nanoseconds gap = 0;     // between queued operations of a stream, of those up to 20 µs
+};
+
+// When a device operation was ready, by the waits known so far.
+struct ReadyTime {
+  Nanoseconds launched = std::numeric_limits<Nanoseconds>::min(), others = std::numeric_limits<Nanoseconds>::min();
+  Nanoseconds time() const { return launched > others ? launched : others; }
+  // Whether it waited clearly longer than operations usually do.
+  bool waited_longer(Nanoseconds start, const TypicalLags& typical) const {
+    const Nanoseconds launch = launched > others ? 3 * typical.launch > 20'000 ? 3 * typical.launch : 20'000 : 0;
+    const Nanoseconds gap = 3 * typical.gap > 5'000 ? 3 * typical.gap : 5'000;
+    return start - time() > (launched > others ? launch : gap);
+  }
+};
+
+struct Draft {
+  Draft(const Timeline& the_timeline, const Facts& the_facts) : timeline(the_timeline), facts(the_facts) {}
+
+  const Timeline& timeline;
+  const Facts& facts;
+  GraphBuilder builder;
+  Lifted lifted;                               // operation_of and windows by the builder's numbers until the end
+  std::vector<std::vector<ThreadPart>> parts;  // per track
+  std::vector<Stream> streams;                 // tracks with device slices
+  std::vector<std::uint32_t> stream_of_track;  // row of streams; no_stream
+  std::vector<DeviceWait> waits;
+  std::vector<TypicalLags> typical;  // per device of the Timeline
+  Column<Interval> measured;         // per operation of the builder
+
+  OpId add(const Operation& operation, Interval when);
+  // The part of a thread at a time; null where the thread has none.
+  const ThreadPart* part_at(TrackId thread, Nanoseconds time) const;
+  ThreadPart* part_at(TrackId thread, Nanoseconds time);
+  // The moment at which a call begins: its part's start, and how much later than that the call itself begins (0 where it is a part of its own).
+  struct Anchor {
+    Moment moment;
+    Nanoseconds offset = 0;
+  };
+  std::optional<Anchor> begin_of(SliceId call) const;
+};
+inline constexpr std::uint32_t no_stream = 0xFFFF'FFFFu;
+
+Column<ReadyTime> ready_times(const Draft& draft);  // per operation
+
+// One step of lifting each, in this order:
+void cut_threads(Draft& draft);                // thread_parts.cpp: operations of CPU threads
+void add_device_operations(Draft& draft);      // device_operations.cpp: operations of streams
+void wait_for_launches(Draft& draft);          // launch.cpp
+void wait_for_streams(Draft& draft);           // stream_order.cpp
+void wait_inside_graphs(Draft& draft);         // graph_order.cpp
+void find_typical_lags(Draft& draft);          // delays.cpp: from the waits so far
+void wait_for_events(Draft& draft);            // event.cpp
+void wait_for_device(Draft& draft);            // device.cpp
+void settle_delays(Draft& draft);              // delays.cpp: the dependencies of device operations, with their lags
+void synchronise_threads(Draft& draft);        // synchronise.cpp
+void hand_over_between_threads(Draft& draft);  // hand_over.cpp
+void follow_flows(Draft& draft);               // flow.cpp
+void order_threads(Draft& draft);              // program_order.cpp
+void mark_windows(Draft& draft);               // windows.cpp
+
+}  // namespace stepscope

@@ -1,0 +1,102 @@
+// Hand-over between threads: a thread (forward) starts another's work (autograd's backward) and waits for its end. The trace shows it as a part of the one
+// thread that covers a burst of work of the other, which was idle before: the burst begins when the part has begun, and the part ends when the burst has ended.
+// The idle time of the other thread before the burst is then no operation of its own.
+#include <algorithm>
+
+#include "lift/draft.h"
+
+namespace stepscope {
+
+namespace {
+
+constexpr Nanoseconds shortest_rest = 20'000;  // shorter idle times of a thread are between its own operators
+
+class HandOver {
+ public:
+  explicit HandOver(Draft& draft) : draft_(draft), s_(draft.timeline.slices) {}
+
+  void find() {
+    std::vector<TrackId> threads;
+    for (std::uint32_t track = 0; track < draft_.parts.size(); ++track)
+      if (!draft_.parts[track].empty()) threads.push_back(TrackId{track});
+    for (const TrackId worker : threads) {
+      if (!works_backward(worker)) continue;
+      for (const TrackId starter : threads)
+        if (starter != worker && same_process(starter, worker) && !works_backward(starter)) connect(starter, worker);
+    }
+  }
+
+ private:
+  bool same_process(TrackId a, TrackId b) const {
+    const Track &x = draft_.timeline.tracks[index(a)], &y = draft_.timeline.tracks[index(b)];
+    return x.rank == y.rank && x.process == y.process;
+  }
+
+  // A thread of autograd's own: most of its operators are backward ones.
+  bool works_backward(TrackId track) const {
+    std::size_t operators = 0, backward = 0;
+    for (const ThreadPart& part : draft_.parts[index(track)]) {
+      if (part.owner == no_id<SliceId> || s_.kind[part.owner] != SliceKind::operation) continue;
+      ++operators;
+      backward += draft_.facts.phase[part.owner] == Phase::backward;
+    }
+    return operators != 0 && backward * 2 > operators;
+  }
+
+  static bool rests(const ThreadPart& part) { return part.owner == no_id<SliceId> && part.end - part.begin >= shortest_rest; }
+
+  // Of a part, whether its thread may have waited in it for another one.
+  bool may_wait(const ThreadPart& part) const {
+    return part.completion == no_id<OpId> && (part.owner == no_id<SliceId> || s_.kind[part.owner] == SliceKind::operation);
+  }
+
+  void connect(TrackId starter, TrackId worker) {
+    std::vector<ThreadPart>& work = draft_.parts[index(worker)];
+    for (std::size_t i = 0; i < work.size();) {
+      // A burst: from behind a rest (or the thread's beginning) to the next rest.
+      std::size_t first = i;
+      while (first < work.size() && rests(work[first])) ++first;
+      std::size_t last = first;
+      while (last < work.size() && !rests(work[last])) ++last;
+      if (first == work.size()) return;
+      i = last;
+      start_burst(starter, work, first, last - 1);
+    }
+  }
+
+  void start_burst(TrackId starter, std::vector<ThreadPart>& work, std::size_t first, std::size_t last) {
+    const ThreadPart* const waiting = draft_.part_at(starter, work[first].begin);
+    if (waiting == nullptr || waiting->begin > work[first].begin || waiting->end < work[last].end || !may_wait(*waiting)) return;
+    std::vector<ThreadPart>& parts = draft_.parts[index(starter)];
+    const std::size_t row = static_cast<std::size_t>(waiting - parts.data());
+    if (row == 0) return;
+    const OpId before = parts[row - 1].completion == no_id<OpId> ? parts[row - 1].op : parts[row - 1].completion;
+    if (first != 0) {
+      if (work[first - 1].begin > waiting->begin && handed_[index(starter)] != row + 1) return;  // it began to rest when the other waited already
+    }
+    OperationColumns& operations = draft_.builder.operations();
+    const Nanoseconds lag = work[first].begin - waiting->begin;
+    if (handed_[index(starter)] == row + 1) return;  // one burst per wait: later ones follow the first on their own thread
+    handed_[index(starter)] = row + 1;
+    draft_.builder.depend(work[first].op, Moment::end(before), DependencyKind::hand_over, lag, lag == 0 ? LagKind::none : LagKind::hand_over);
+    if (first != 0) operations.duration[work[first - 1].op] = 0;  // the rest
+    // The last part of the worker that ends within the wait.
+    std::size_t end = last;
+    while (end + 1 < work.size() && work[end + 1].end <= waiting->end) ++end;
+    while (end > first && rests(work[end])) --end;
+    draft_.builder.depend(waiting->op, Moment::end(work[end].completion == no_id<OpId> ? work[end].op : work[end].completion), DependencyKind::hand_over);
+    operations.duration[waiting->op] = waiting->end - std::max(waiting->begin, work[end].end);
+  }
+
+  Draft& draft_;
+  const SliceColumns& s_;
+  std::vector<std::size_t> handed_ = std::vector<std::size_t>(draft_.parts.size(), 0);  // per thread: the part (+ 1) that handed over last
+};
+
+}  // namespace
+
+void hand_over_between_threads(Draft& draft) {
+  HandOver(draft).find();
+}
+
+}  // namespace stepscope

@@ -1,0 +1,142 @@
+// A thread waits for a device: synchronising calls, copies that block, and calls that synchronise as a side effect (freeing memory). Which work a call waited
+// for says its synchronisation row; where there is none, the work whose end explains when the call returned.
+#include <algorithm>
+
+#include "lift/draft.h"
+#include "lift/sync_calls.h"
+
+namespace stepscope {
+
+namespace {
+
+constexpr Nanoseconds longest_return = 50'000;    // from the end of what was waited for to the call's return: a thread that sleeps is woken within it
+constexpr Nanoseconds clock_tolerance = 2'000;    // a device may seem to end so much after the call that waited for it returned
+constexpr Nanoseconds shortest_inferred = 5'000;  // calls shorter than this waited for nothing worth inferring
+constexpr int most_looked_at = 32;
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+class Synchroniser {
+ public:
+  explicit Synchroniser(Draft& draft) : draft_(draft), calls_(draft) {
+    for (const Stream& stream : draft.streams)
+      for (const StreamSlice& slice : stream.slices) by_end_[draft.timeline.tracks[index(stream.track)].rank].push_back(&slice);
+    for (auto& [rank, slices] : by_end_) std::ranges::stable_sort(slices, {}, &StreamSlice::end);
+    own_.resize(draft.timeline.slices.size(), nullptr);
+    for (const Stream& stream : draft.streams)
+      for (const StreamSlice& slice : stream.slices)
+        if (slice.launch != no_id<SliceId> && (own_[slice.launch] == nullptr || own_[slice.launch]->end < slice.end)) own_[slice.launch] = &slice;
+  }
+
+  void synchronise() {
+    for (std::vector<ThreadPart>& parts : draft_.parts)
+      for (ThreadPart& part : parts)
+        if (part.owner != no_id<SliceId> && is_api_call(draft_.timeline.slices.kind[part.owner])) look_at(part);
+  }
+
+ private:
+  void look_at(ThreadPart& part) {
+    const std::string_view name = draft_.timeline.name_of(part.owner);
+    const ApiCall api = draft_.facts.api_calls[draft_.timeline.slices.name[part.owner]];
+    if (api.role == ApiRole::synchronise)
+      wait_in(part, waited_for(part, name));
+    else if (api.role == ApiRole::copy && blocked(part, api))
+      wait_for_own(part);
+    else if (has(name, "Free") && part.end - part.begin >= shortest_inferred)
+      wait_in(part, ended_before_return(part));
+  }
+
+  // All that was launched before a call, one per stream: the last.
+  std::vector<const StreamSlice*> last_of_all_streams(RankId rank, Nanoseconds called) const {
+    std::vector<const StreamSlice*> found;
+    for (const Stream& stream : draft_.streams)
+      if (draft_.timeline.tracks[index(stream.track)].rank == rank)
+        if (const StreamSlice* slice = stream.last_launched_before(called)) found.push_back(slice);
+    return found;
+  }
+
+  std::vector<const StreamSlice*> waited_for(const ThreadPart& part, std::string_view name) const {
+    const SliceId call = part.owner;
+    const Track& thread = draft_.timeline.track_of(call);
+    if (has(name, "DeviceSynchronize") || has(name, "CtxSynchronize")) return last_of_all_streams(thread.rank, part.begin);
+    if (const SyncFact* record = calls_.record_of(call)) {
+      const Track& row = draft_.timeline.track_of(record->slice);
+      const Nanoseconds event = record->wait_on_record_correlation == no_number
+                                    ? part.begin
+                                    : calls_.call_start(thread.rank, record->wait_on_record_correlation).value_or(part.begin);
+      const std::int64_t number = has(name, "Event") && record->wait_on_stream >= 0 ? record->wait_on_stream : row.stream;
+      if (const Stream* stream = calls_.stream(thread.rank, row.device, number))
+        if (const StreamSlice* slice = stream->last_launched_before(event)) return {slice};
+    }
+    return ended_before_return(part);
+  }
+
+  // The work whose end explains the call's return: the last that ended in the call, shortly before it returned.
+  std::vector<const StreamSlice*> ended_before_return(const ThreadPart& part) const {
+    if (part.end - part.begin < shortest_inferred) return {};
+    const auto mine = by_end_.find(draft_.timeline.track_of(part.owner).rank);
+    if (mine == by_end_.end()) return {};
+    auto at = std::ranges::upper_bound(mine->second, part.end, {}, &StreamSlice::end);
+    for (int looked_at = 0; at != mine->second.begin() && looked_at < most_looked_at; ++looked_at) {
+      --at;
+      if ((*at)->end <= part.begin || part.end - (*at)->end > longest_return) break;
+      if ((*at)->launched < part.begin) return {*at};
+    }
+    return {};
+  }
+
+  // The thread goes on when the call has begun and what it waits for has ended; what is left of the call is its own time.
+  void wait_in(const ThreadPart& part, const std::vector<const StreamSlice*>& waited) {
+    Nanoseconds ready = part.begin;
+    std::vector<const StreamSlice*> taken;
+    for (const StreamSlice* slice : waited) {
+      if (slice->end > part.end + clock_tolerance || slice->launched > part.begin) continue;  // it cannot have waited for that
+      taken.push_back(slice);
+      ready = std::max(ready, std::min(slice->end, part.end));
+    }
+    for (const StreamSlice* slice : taken) depend(part.op, *slice, part.end);
+    if (!taken.empty()) draft_.builder.operations().duration[part.op] = part.end - ready;
+  }
+
+  void depend(OpId op, const StreamSlice& slice, Nanoseconds end) {
+    const Nanoseconds lag = std::min<Nanoseconds>(0, end - slice.end);  // clocks
+    draft_.builder.depend(op, Moment::end(slice.op), DependencyKind::synchronise, lag, lag == 0 ? LagKind::none : LagKind::hand_over);
+  }
+
+  // Whether a call that launches a copy returned only when the copy had ended.
+  bool blocked(const ThreadPart& part, const ApiCall& api) const {
+    const StreamSlice* const copy = own_[part.owner];
+    if (copy == nullptr || copy->end > part.end + clock_tolerance || copy->end <= part.begin) return false;
+    return api.blocks || has(draft_.timeline.name_of(copy->slice), "Pageable") || part.end - copy->end <= longest_return;
+  }
+
+  // The call is two operations then: one that launches the copy, and one that goes on when the copy has ended.
+  void wait_for_own(ThreadPart& part) {
+    const StreamSlice& copy = *own_[part.owner];
+    OperationColumns& operations = draft_.builder.operations();
+    const Nanoseconds ready = std::min(std::max(part.begin, copy.end), part.end);
+    part.completion = draft_.add({.place = operations.place[part.op],
+                                  .operation_class = OperationClass::synchronisation,
+                                  .duration = part.end - ready,
+                                  .name = operations.name[part.op],
+                                  .origin = part.owner},
+                                 {ready, part.end});
+    draft_.builder.operations().duration[part.op] = 0;
+    depend(part.completion, copy, part.end);
+  }
+
+  Draft& draft_;
+  const SyncCalls calls_;
+  std::unordered_map<RankId, std::vector<const StreamSlice*>> by_end_;
+  Column<const StreamSlice*> own_;  // per launching call: the device slice of it that ended last
+};
+
+}  // namespace
+
+void synchronise_threads(Draft& draft) {
+  Synchroniser(draft).synchronise();
+}
+
+}  // namespace stepscope
