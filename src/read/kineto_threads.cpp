@@ -299,7 +299,7 @@ class Work {
     lock.lock();
     taking_ = false;
     if (!any) {
-      end_ = taken_;
+      end_ = std::min(end_, taken_);  // which it is not where reading was stopped meanwhile
       return;
     }
     stretch->number = taken_++;

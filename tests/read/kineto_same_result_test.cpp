@@ -204,5 +204,18 @@ TEST(KinetoSameResult, OfTheDamagedInputs) {
   EXPECT_GT(inputs, 20u);
 }
 
+// A thread may find the end of the text while another stops at damage: whoever comes last, reading ends. (Found by fuzzing: it once waited for ever.)
+TEST(KinetoSameResult, WhereDamageStandsBesideTheEnd) {
+  std::string text = small_trace(1);
+  const std::size_t event = text.rfind("\"ts\"", text.size() - 500);
+  text.replace(event, 4, "\"ts\" [ [ 5 \"ts");
+  const Timeline one = test::read_text(text, {.block_bytes = 1 << 20});
+  for (int i = 0; i < 300; ++i)
+    for (const bool by_place : {false, true}) {
+      const KinetoTuning tuning{.block_bytes = 512, .thread_block_bytes = 512, .threads_from_bytes = 512, .alone_bytes = 2048, .by_place = by_place};
+      ASSERT_EQ(test::difference(one, test::read_text(text, tuning, 3)), "");
+    }
+}
+
 }  // namespace
 }  // namespace stepscope
