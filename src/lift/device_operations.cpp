@@ -24,7 +24,7 @@ void add_device_operations(Draft& draft) {
   const SliceColumns& s = draft.timeline.slices;
   draft.stream_of_track.assign(draft.timeline.tracks.size(), no_stream);
   for (const DeviceFacts& device : draft.facts.devices) {
-    for (const SliceId id : device.slices) {
+    for (const SliceId id : draft.lifted_of(device.slices)) {
       std::uint32_t& row = draft.stream_of_track[index(s.track[id])];
       if (row == no_stream) {
         row = static_cast<std::uint32_t>(draft.streams.size());

@@ -9,11 +9,18 @@ const StreamSlice* Stream::last_launched_before(Nanoseconds time) const {
   return after == launched_by.begin() ? nullptr : &slices[static_cast<std::size_t>(after - launched_by.begin()) - 1];
 }
 
-OpId Draft::add(const Operation& operation, Interval when) {
+OpId Draft::add(const Operation& operation, Interval time) {
   Operation placed = operation;
-  placed.about = when.begin;
-  measured.push_back(when);
+  placed.about = time.begin;
+  measured.push_back(time);
   return builder.add(placed);
+}
+
+std::span<const SliceId> Draft::lifted_of(std::span<const SliceId> slices_by_start) const {
+  const auto start = [&](SliceId id) { return timeline.slices.start[id]; };
+  const auto first = std::ranges::lower_bound(slices_by_start, when.begin, {}, start),
+             last = std::ranges::lower_bound(first, slices_by_start.end(), when.end, {}, start);
+  return {first, last};
 }
 
 const ThreadPart* Draft::part_at(TrackId thread, Nanoseconds time) const {

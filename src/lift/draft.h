@@ -65,10 +65,11 @@ struct ReadyTime {
 };
 
 struct Draft {
-  Draft(const Timeline& the_timeline, const Facts& the_facts) : timeline(the_timeline), facts(the_facts) {}
+  Draft(const Timeline& the_timeline, const Facts& the_facts, Interval the_time) : timeline(the_timeline), facts(the_facts), when(the_time) {}
 
   const Timeline& timeline;
   const Facts& facts;
+  const Interval when;  // slices that start in it are lifted
   GraphBuilder builder;
   Lifted lifted;                               // operation_of and windows by the builder's numbers until the end
   std::vector<std::vector<ThreadPart>> parts;  // per track
@@ -78,7 +79,9 @@ struct Draft {
   std::vector<TypicalLags> typical;  // per device of the Timeline
   Column<Interval> measured;         // per operation of the builder
 
-  OpId add(const Operation& operation, Interval when);
+  OpId add(const Operation& operation, Interval time);
+  // Of slices by start, those that are lifted.
+  std::span<const SliceId> lifted_of(std::span<const SliceId> slices_by_start) const;
   // The part of a thread at a time; null where the thread has none.
   const ThreadPart* part_at(TrackId thread, Nanoseconds time) const;
   ThreadPart* part_at(TrackId thread, Nanoseconds time);

@@ -34,8 +34,9 @@ void account_for_lags(Draft& draft, const Column<Interval>& measured) {
 
 }  // namespace
 
-Lifted lift(const Timeline& timeline, const Facts& facts) {
-  Draft draft(timeline, facts);
+Lifted lift(const Timeline& timeline, const Facts& facts, Interval when) {
+  Draft draft(timeline, facts, when);
+  draft.lifted.when = when;
   draft.measured.push_back({});  // the origin
   // Names keep the Timeline's numbers.
   for (std::uint32_t name = 0; name < timeline.names.size(); ++name) draft.builder.names().intern(timeline.names[NameId{name}]);

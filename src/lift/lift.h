@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "facts/facts.h"
@@ -29,6 +30,7 @@ struct GraphWindow {
   Moment begin, end;
   Interval measured;
 };
+inline constexpr Interval whole_time{std::numeric_limits<Nanoseconds>::min(), std::numeric_limits<Nanoseconds>::max()};
 inline constexpr std::uint32_t no_step = 0xFFFF'FFFFu;
 
 struct LagSum {
@@ -49,13 +51,19 @@ struct DeviceLags {
 };
 
 struct Lifted {
+  Interval when;  // slices that start in it were lifted
   Graph graph;
-  Column<OpId> operation_of;            // per slice: its operation; of slices on threads the first part of it; no_id = none
+  Column<OpId> operation_of;            // per slice: its operation; of slices on threads the first part of it; no_id = none, or not lifted
   std::vector<GraphWindow> windows;     // by rank, device (the host first), step; of ranks without steps, each device's whole capture
   std::vector<DeviceLags> device_lags;  // in the order of Facts::devices
   std::uint32_t dropped_in_cycles = 0;
 };
 
-Lifted lift(const Timeline& timeline, const Facts& facts);
+// when: only slices that start in it become operations, as if the capture had begun and ended there.
+Lifted lift(const Timeline& timeline, const Facts& facts, Interval when = whole_time);
+
+// A stretch of time that stands for the run and holds at most about most_slices slices: everything where that is few enough, else steady steps from the middle
+// of the capture, with the step before them, so that what was queued is known. Everything too where no steps are known.
+Interval typical_time(const Timeline& timeline, const Facts& facts, std::size_t most_slices);
 
 }  // namespace stepscope

@@ -24,10 +24,12 @@ class Synchroniser {
     for (const Stream& stream : draft.streams)
       for (const StreamSlice& slice : stream.slices) by_end_[draft.timeline.tracks[index(stream.track)].rank].push_back(&slice);
     for (auto& [rank, slices] : by_end_) std::ranges::stable_sort(slices, {}, &StreamSlice::end);
-    own_.resize(draft.timeline.slices.size(), nullptr);
     for (const Stream& stream : draft.streams)
-      for (const StreamSlice& slice : stream.slices)
-        if (slice.launch != no_id<SliceId> && (own_[slice.launch] == nullptr || own_[slice.launch]->end < slice.end)) own_[slice.launch] = &slice;
+      for (const StreamSlice& slice : stream.slices) {
+        if (slice.launch == no_id<SliceId> || draft.facts.api_calls[draft.timeline.slices.name[slice.launch]].role != ApiRole::copy) continue;
+        const StreamSlice*& last = own_[slice.launch];
+        if (last == nullptr || last->end < slice.end) last = &slice;
+      }
   }
 
   void synchronise() {
@@ -107,14 +109,16 @@ class Synchroniser {
 
   // Whether a call that launches a copy returned only when the copy had ended.
   bool blocked(const ThreadPart& part, const ApiCall& api) const {
-    const StreamSlice* const copy = own_[part.owner];
-    if (copy == nullptr || copy->end > part.end + clock_tolerance || copy->end <= part.begin) return false;
+    const auto own = own_.find(part.owner);
+    if (own == own_.end()) return false;
+    const StreamSlice* const copy = own->second;
+    if (copy->end > part.end + clock_tolerance || copy->end <= part.begin) return false;
     return api.blocks || has(draft_.timeline.name_of(copy->slice), "Pageable") || part.end - copy->end <= longest_return;
   }
 
   // The call is two operations then: one that launches the copy, and one that goes on when the copy has ended.
   void wait_for_own(ThreadPart& part) {
-    const StreamSlice& copy = *own_[part.owner];
+    const StreamSlice& copy = *own_.at(part.owner);
     OperationColumns& operations = draft_.builder.operations();
     const Nanoseconds ready = std::min(std::max(part.begin, copy.end), part.end);
     part.completion = draft_.add({.place = operations.place[part.op],
@@ -130,7 +134,7 @@ class Synchroniser {
   Draft& draft_;
   const SyncCalls calls_;
   std::unordered_map<RankId, std::vector<const StreamSlice*>> by_end_;
-  Column<const StreamSlice*> own_;  // per launching call: the device slice of it that ended last
+  std::unordered_map<SliceId, const StreamSlice*> own_;  // of calls that launch a copy: it
 };
 
 }  // namespace

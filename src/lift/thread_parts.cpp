@@ -24,7 +24,7 @@ class ThreadCutter {
       : draft_(draft), s_(draft.timeline.slices), facts_(draft.facts), track_(track), cuts_(cuts), parts_(draft.parts[index(track)]) {}
 
   void cut() {
-    const std::span<const SliceId> slices = draft_.timeline.on_track(track_);
+    const std::span<const SliceId> slices = draft_.lifted_of(draft_.timeline.on_track(track_));
     if (slices.empty()) return;
     at_ = s_.start[slices.front()];
     next_cut_ = std::ranges::upper_bound(cuts_, at_) - cuts_.begin();

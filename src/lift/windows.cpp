@@ -69,17 +69,19 @@ class Windows {
 
   bool is_compute(SliceId id) const { return draft_.facts.activity[id] == ActivityClass::compute; }
 
+  bool is_lifted(SliceId id) const { return draft_.lifted.operation_of[id] != no_id<OpId>; }
+
   // The compute operation of a device that starts at this time.
   std::optional<Moment> start_at(const DeviceFacts& device, Nanoseconds time) const {
     const auto first = std::ranges::lower_bound(device.slices, time, {}, [&](SliceId id) { return s_.start[id]; });
     for (auto at = first; at != device.slices.end() && s_.start[*at] == time; ++at)
-      if (is_compute(*at)) return Moment::start(draft_.lifted.operation_of[*at]);
+      if (is_compute(*at) && is_lifted(*at)) return Moment::start(draft_.lifted.operation_of[*at]);
     return std::nullopt;
   }
   std::optional<Moment> end_at(const DeviceFacts& device, Interval window) const {
     const auto first = std::ranges::lower_bound(device.slices, window.begin, {}, [&](SliceId id) { return s_.start[id]; });
     for (auto at = first; at != device.slices.end() && s_.start[*at] <= window.end; ++at)
-      if (is_compute(*at) && s_.end(*at) == window.end) return Moment::end(draft_.lifted.operation_of[*at]);
+      if (is_compute(*at) && is_lifted(*at) && s_.end(*at) == window.end) return Moment::end(draft_.lifted.operation_of[*at]);
     return std::nullopt;
   }
 
@@ -99,16 +101,17 @@ class Windows {
                                        .end = *to,
                                        .measured = window.window});
     }
-    if (!device.windows.empty() || device.slices.empty()) return;
-    SliceId last = device.slices[0];
-    for (const SliceId id : device.slices)
+    const std::span<const SliceId> slices = draft_.lifted_of(device.slices);
+    if (!device.windows.empty() || slices.empty()) return;
+    SliceId last = slices.front();
+    for (const SliceId id : slices)
       if (s_.end(id) > s_.end(last)) last = id;
     draft_.lifted.windows.push_back({.rank = device.rank,
                                      .device = device.device,
                                      .step = no_step,
-                                     .begin = Moment::start(draft_.lifted.operation_of[device.slices[0]]),
+                                     .begin = Moment::start(draft_.lifted.operation_of[slices.front()]),
                                      .end = Moment::end(draft_.lifted.operation_of[last]),
-                                     .measured = {s_.start[device.slices[0]], s_.end(last)}});
+                                     .measured = {s_.start[slices.front()], s_.end(last)}});
   }
 
   Draft& draft_;
