@@ -140,9 +140,10 @@ std::string text_report(const ReportInput& input, const TextOptions& options) {
   if (!health_first) page.paragraph(health_line(input));
   if (health_first) write_health(page, options, findings);
 
+  if (const Section* advice = find_section(findings.sections, "advice")) write_advice(page, options, *advice);
   write_breakdown(page, options, devices);
   for (const Section& section : findings.sections) {
-    if (section.key != "health") write_section(page, options, section, "");
+    if (section.key != "health" && section.key != "advice") write_section(page, options, section, "");
   }
 
   const std::size_t all = devices.size();

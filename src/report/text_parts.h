@@ -56,6 +56,8 @@ std::string device_name(const DeviceTime& device, const std::vector<DeviceTime>&
 
 void write_header(TextPage& page, const ReportInput& input);
 void write_verdict(TextPage& page, const ReportInput& input, const std::vector<DeviceTime>& devices);
+// The ranked changes (section "advice"); nothing where there are none.
+void write_advice(TextPage& page, const TextOptions& options, const Section& section);
 void write_breakdown(TextPage& page, const TextOptions& options, const std::vector<DeviceTime>& devices);
 // The device's steps: the section "steps", or "inferred_steps" where nothing in the trace marks them; null = none.
 const Section* device_steps(const DeviceFindings& device);

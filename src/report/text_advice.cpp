@@ -1,0 +1,58 @@
+// What to change: after the verdict, the first five, each with what it saves and how; all of them with -v.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "report/format.h"
+#include "report/text_parts.h"
+
+namespace stepscope {
+
+namespace {
+
+constexpr std::size_t first_shown = 5;
+
+// "PyTorch: DataLoader(num_workers=4)": the first change of a rule.
+std::string how(const Table* changes, const std::string& rule) {
+  if (changes == nullptr) return {};
+  for (std::size_t row = 0; row < changes->rows.size(); ++row)
+    if (text_cell(*changes, row, "rule") == rule) return fmt::format("{}: {}", text_cell(*changes, row, "framework"), text_cell(*changes, row, "change"));
+  return {};
+}
+
+}  // namespace
+
+void write_advice(TextPage& page, const TextOptions& options, const Section& section) {
+  const Table* const ranked = section.table("ranked");
+  const Table* const changes = section.table("changes");
+  if (ranked == nullptr) return;
+  page.heading("What to change first");
+  const std::size_t shown = options.verbosity > 0 ? ranked->rows.size() : std::min(first_shown, ranked->rows.size());
+  for (std::size_t row = 0; row < shown; ++row) {
+    const std::string gain = format_duration(static_cast<Nanoseconds>(cell(*ranked, row, "gain_ns").value_or(0)));
+    page.paragraph(fmt::format("{}. {}: −{} per step ({}). {}", row + 1, printable(text_cell(*ranked, row, "title")), gain,
+                               format_percent(cell(*ranked, row, "gain_share").value_or(0), true), printable(text_cell(*ranked, row, "observation"))),
+                   2, Ink::plain, 3);
+    if (const std::string change = how(changes, text_cell(*ranked, row, "rule")); !change.empty()) page.paragraph("→ " + printable(change), 5, Ink::strong, 2);
+    if (options.verbosity > 0) {
+      const std::string settle = text_cell(*ranked, row, "would_settle"), caveats = text_cell(*ranked, row, "caveats");
+      page.paragraph(fmt::format("Confidence: {}.{}{}", text_cell(*ranked, row, "confidence"), settle.empty() ? "" : " To be sure: " + printable(settle),
+                                 caveats.empty() ? "" : " " + printable(caveats)),
+                     5, Ink::faint);
+    }
+  }
+  if (shown < ranked->rows.size()) page.paragraph(fmt::format("… and {} more: -v, or stepscope advise.", ranked->rows.size() - shown), 2, Ink::faint);
+  page.paragraph(section.summary, 2, Ink::faint);
+  if (options.verbosity == 0) return;
+  if (const Table* const others = section.table("without_gain")) {
+    page.line();
+    page.paragraph(others->title + ":", 2);
+    for (std::size_t row = 0; row < others->rows.size(); ++row)
+      page.paragraph(fmt::format("- {}. {} {}", printable(text_cell(*others, row, "title")), printable(text_cell(*others, row, "observation")),
+                                 printable(text_cell(*others, row, "why"))),
+                     2, Ink::plain, 2);
+  }
+}
+
+}  // namespace stepscope
