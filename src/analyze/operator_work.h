@@ -14,6 +14,7 @@
 
 #include "analyze/question.h"
 #include "cost/operator_cost.h"
+#include "cost/roofline.h"
 
 namespace stepscope {
 
@@ -66,14 +67,6 @@ OperatorWork find_operator_work(const Scene& scene);
 
 // The type whose rate a call is held against: TF32 where its kernels ran in it.
 DataType rate_type(const KnownWork& known, const CallWork& call);
-// Operations per second that a work's units reach; absent where the GPU's description lacks it.
-std::optional<double> work_rate(const Gpu& gpu, const Work& work, DataType type);
-// Roofline bound of one call, seconds: max(FLOPs / rate, bytes / bandwidth); absent where a figure that matters is unknown.
-struct Bound {
-  double seconds = 0;
-  bool by_compute = false;  // else by memory
-};
-std::optional<Bound> roofline_bound(const Gpu& gpu, const Work& work, DataType type);
 
 // The section about model and hardware FLOP utilisation (mfu.cpp).
 Section utilisation_section(const Scene& scene, const OperatorWork& work);

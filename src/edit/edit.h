@@ -61,11 +61,19 @@ struct EditKind {
   std::string_view help;  // one line
   std::string_view example;
   bool selects = true;  // whether it takes a selector's parameters
+  // The classes that it is about where class= is not given; then a selector may be left out, and means all of them. Empty = what runs on a device or on the
+  // links, and a selector must say which.
+  std::span<const OperationClass> classes;
   std::span<const EditParameter> parameters;
   // operations: what the selector chose (Edit::operations or selector.h), ascending. An Error where the edit makes no sense for this graph.
   Result<EditEffect> (*apply)(const EditScene& scene, const Edit& edit, std::span<const OpId> operations, Graph& graph);
 };
 std::span<const EditKind* const> all_edit_kinds();  // generated; in order of name
+
+// Whether the kind is known and takes these parameters, and has those that it needs: all that can be told without a graph.
+Result<void> check_edit(const Edit& edit);
+// As parse_edit reads it: "scale by=0.5 name=gemm*".
+std::string edit_text(const Edit& edit);
 
 // Applies edits in order. An Error names the edit, what was wrong, and what could be said instead.
 Result<std::vector<EditEffect>> apply_edits(const EditScene& scene, std::span<const Edit> edits, Graph& graph);
