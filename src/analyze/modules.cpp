@@ -5,7 +5,6 @@
 // belongs to no module is a row of its own, so that own times sum to the device total.
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +15,7 @@
 #include <fmt/core.h>
 
 #include "analyze/call_stack.h"
+#include "analyze/forward_operators.h"
 #include "analyze/question.h"
 #include "analyze/rank_rows.h"
 #include "analyze/recorded_argument.h"
@@ -62,62 +62,6 @@ constexpr std::string_view frame_prefix = "nn.Module: ";
 
 // Which slices of the rank are module calls: Python frames, else (old traces of scripted modules) operators that carry a Module Hierarchy.
 enum class Records { none, python_frames, hierarchies };
-
-bool is_backward(const SequenceFact& fact) {
-  return fact.sequence >= 0 && fact.forward_thread != 0 && fact.forward_thread != no_number;
-}
-
-// The forward operators of the rank by autograd's number. Numbers count per thread, so that operators of several threads may carry one number; which track a
-// "Fwd thread id" means is learnt from the numbers that only one thread carries.
-class ForwardOperators {
- public:
-  explicit ForwardOperators(const Scene& scene) {
-    const Timeline& timeline = scene.timeline;
-    const SliceColumns& s = timeline.slices;
-    for (const SequenceFact& fact : timeline.sequences)
-      if (fact.sequence >= 0 && fact.forward_thread == 0 && timeline.track_of(fact.slice).rank == scene.rank)
-        rows_.push_back({fact.sequence, s.track[fact.slice], s.start[fact.slice], -s.duration[fact.slice], fact.slice});
-    std::ranges::sort(rows_);
-    std::map<std::pair<std::uint64_t, TrackId>, std::int64_t> votes;
-    for (const SequenceFact& fact : timeline.sequences) {
-      if (!is_backward(fact) || timeline.track_of(fact.slice).rank != scene.rank) continue;
-      const auto mine = with_number(fact.sequence);
-      if (!mine.empty() && mine.front().track == mine.back().track) ++votes[{fact.forward_thread, mine.front().track}];
-    }
-    std::map<std::uint64_t, std::int64_t> most;
-    for (const auto& [thread_and_track, count] : votes) {
-      const auto& [thread, track] = thread_and_track;
-      if (count <= most[thread]) continue;
-      most[thread] = count;
-      tracks_[thread] = track;
-    }
-  }
-  // Of the forward operators with one number the last one begun made the autograd node: the ones before it only foresaw the number.
-  SliceId operator_of(const SequenceFact& backward) const {
-    const auto mine = with_number(backward.sequence);
-    if (mine.empty()) return no_id<SliceId>;
-    if (mine.front().track == mine.back().track) return mine.back().slice;
-    const auto track = tracks_.find(backward.forward_thread);
-    if (track == tracks_.end()) return no_id<SliceId>;
-    const auto on_track = std::ranges::equal_range(mine, track->second, {}, &Row::track);
-    return on_track.empty() ? no_id<SliceId> : on_track.back().slice;
-  }
-
- private:
-  struct Row {
-    std::int64_t sequence;
-    TrackId track;
-    Nanoseconds start, minus_duration;  // of those that start together the innermost comes last
-    SliceId slice;
-    friend auto operator<=>(const Row&, const Row&) = default;
-  };
-  std::span<const Row> with_number(std::int64_t sequence) const {
-    const auto found = std::ranges::equal_range(rows_, sequence, {}, &Row::sequence);
-    return {found.begin(), found.end()};
-  }
-  std::vector<Row> rows_;
-  std::map<std::uint64_t, TrackId> tracks_;  // by "Fwd thread id"
-};
 
 class ModuleTimes {
  public:
@@ -236,8 +180,8 @@ class ModuleTimes {
   std::uint32_t node_of_forward(SliceId device_slice) {
     for (SliceId up = scene_.facts.operation[device_slice]; up != no_id<SliceId>; up = scene_.facts.operation[up]) {
       const auto found = std::ranges::lower_bound(timeline_.sequences, up, {}, &SequenceFact::slice);
-      if (found == timeline_.sequences.end() || found->slice != up || !is_backward(*found)) continue;
-      if (!forward_) forward_.emplace(scene_);
+      if (found == timeline_.sequences.end() || found->slice != up || !is_backward_operator(*found)) continue;
+      if (!forward_) forward_.emplace(scene_.timeline, scene_.rank);
       const SliceId forward = forward_->operator_of(*found);
       return forward == no_id<SliceId> ? outside : innermost_[forward];
     }

@@ -8,7 +8,9 @@
 
 #include "analyze/findings.h"
 #include "facts/facts.h"
+#include "lift/lift.h"
 #include "machine/gpu.h"
+#include "simulate/replay.h"
 #include "timeline/timeline.h"
 
 namespace stepscope {
@@ -22,6 +24,9 @@ struct Scene {
   const Gpu* gpu = nullptr;             // the device's (or the rank's first device's) description; null = unknown GPU
   Interval window;                      // device time asked about: the whole capture, or the chosen steps (--steps). Of scope rank: host time.
   bool whole_capture = true;            // false when --steps narrowed the window
+  // The lifted graph and the times of its replay; null where nothing was lifted.
+  const Lifted* lifted = nullptr;
+  const ReplayTimes* times = nullptr;
 
   // The device slices that start in the window, in DeviceFacts order. Scope device only.
   std::span<const SliceId> device_slices() const;

@@ -7,8 +7,10 @@
 
 #include "analyze/question.h"
 #include "facts/facts.h"
+#include "lift/lift.h"
 #include "machine/gpu.h"
 #include "read/reader.h"
+#include "simulate/replay.h"
 #include "verbs/patterns.h"
 #include "verbs/step_choice.h"
 #include "verbs/stepscope.h"
@@ -76,11 +78,17 @@ std::optional<Error> why_nothing(const Timeline& timeline) {
 
 class Interview {
  public:
-  Interview(const Timeline& timeline, const Facts& facts, const Wishes& wishes) : timeline_(timeline), facts_(facts), wishes_(wishes) {}
+  Interview(const Analysis& analysis, const Wishes& wishes)
+      : timeline_(analysis.timeline),
+        facts_(analysis.facts),
+        lifted_(analysis.lifted.graph.size() == 0 ? nullptr : &analysis.lifted),
+        times_(lifted_ == nullptr ? nullptr : &analysis.times),
+        wishes_(wishes) {}
 
   Findings ask_all(const std::vector<RankId>& ranks) {
     Findings findings;
-    ask(Scope::run, Scene{.timeline = timeline_, .facts = facts_, .window = capture_, .whole_capture = wishes_.steps.all()}, findings.sections);
+    ask(Scope::run, Scene{.timeline = timeline_, .facts = facts_, .window = capture_, .whole_capture = wishes_.steps.all(), .lifted = lifted_, .times = times_},
+        findings.sections);
     for (const RankId rank : ranks) findings.ranks.push_back(of_rank(rank));
     for (const DeviceFacts& device : facts_.devices) {
       const Gpu* gpu = std::ranges::find(ranks, device.rank) != ranks.end() ? gpu_of(device) : nullptr;
@@ -115,7 +123,8 @@ class Interview {
     const Rank& described = timeline_.ranks[index(rank)];
     const RankSteps& steps = facts_.steps[index(rank)];
     RankFindings found{.rank = described.number, .file = described.file, .sections = {}, .devices = {}};
-    Scene scene{.timeline = timeline_, .facts = facts_, .rank = rank, .window = capture_, .whole_capture = wishes_.steps.all()};
+    Scene scene{
+        .timeline = timeline_, .facts = facts_, .rank = rank, .window = capture_, .whole_capture = wishes_.steps.all(), .lifted = lifted_, .times = times_};
     for (const DeviceFacts& device : facts_.devices)
       if (device.rank == rank && scene.gpu == nullptr) scene.gpu = gpu_of(device);
     const std::optional<Interval> host = wishes_.steps.all() ? capture_ : wishes_.steps.host_window(steps);
@@ -141,7 +150,9 @@ class Interview {
               .device = &device,
               .gpu = gpu,
               .window = *window,
-              .whole_capture = wishes_.steps.all()},
+              .whole_capture = wishes_.steps.all(),
+              .lifted = lifted_,
+              .times = times_},
         found.sections);
     return found;
   }
@@ -169,6 +180,8 @@ class Interview {
 
   const Timeline& timeline_;
   const Facts& facts_;
+  const Lifted* lifted_;
+  const ReplayTimes* times_;
   const Wishes& wishes_;
   const Interval capture_ = capture_of(timeline_);
 };
@@ -191,14 +204,15 @@ Result<Analysis> analyze(const AnalyzeOptions& options) {
   const Result<std::vector<RankId>> ranks = chosen_ranks(analysis.timeline, options.rank);
   if (!ranks) return std::unexpected(ranks.error());
   analysis.facts = derive(analysis.timeline, wishes->facts);
-  Interview interview(analysis.timeline, analysis.facts, *wishes);
   analysis.nothing_to_analyse = why_nothing(analysis.timeline);
   if (analysis.nothing_to_analyse) {
-    analysis.findings = interview.ask_run_only();
+    analysis.findings = Interview(analysis, *wishes).ask_run_only();
   } else {
     const Result<void> steps = wishes->steps.check(analysis.timeline, analysis.facts, *ranks);
     if (!steps) return std::unexpected(steps.error());
-    analysis.findings = interview.ask_all(*ranks);
+    analysis.lifted = lift(analysis.timeline, analysis.facts);
+    if (analysis.lifted.graph.size() != 0) replay(analysis.lifted.graph, analysis.times);
+    analysis.findings = Interview(analysis, *wishes).ask_all(*ranks);
   }
   analysis.analysis_seconds = seconds_since(read);
   return analysis;

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "facts/facts.h"
+#include "lift/lift.h"
+#include "simulate/replay.h"
 #include "timeline/timeline.h"
 
 namespace stepscope {
@@ -29,6 +31,9 @@ struct AnalyzeOptions {
 struct Analysis {
   Timeline timeline;
   Facts facts;
+  // The graph of what must happen, with the times of its replay; empty where there is nothing to analyse.
+  Lifted lifted;
+  ReplayTimes times;
   Findings findings;
   // Set where a readable input holds nothing to analyse: why, and what to do about it. The findings then say only what is known of the capture (its health);
   // exit code 3.
