@@ -43,7 +43,12 @@ class HandOver {
     return operators != 0 && backward * 2 > operators;
   }
 
-  static bool rests(const ThreadPart& part) { return part.owner == no_id<SliceId> && part.end - part.begin >= shortest_rest; }
+  // The row behind the rest that begins with a part: parts without an owner, one after the other (steps cut them). `row` itself where there is none.
+  static std::size_t behind_rest(const std::vector<ThreadPart>& work, std::size_t row) {
+    std::size_t end = row;
+    while (end < work.size() && work[end].owner == no_id<SliceId>) ++end;
+    return end > row && work[end - 1].end - work[row].begin >= shortest_rest ? end : row;
+  }
 
   // Of a part, whether its thread may have waited in it for another one.
   bool may_wait(const ThreadPart& part) const {
@@ -52,38 +57,38 @@ class HandOver {
 
   void connect(TrackId starter, TrackId worker) {
     std::vector<ThreadPart>& work = draft_.parts[index(worker)];
-    for (std::size_t i = 0; i < work.size();) {
+    for (std::size_t rest = 0; rest < work.size();) {
       // A burst: from behind a rest (or the thread's beginning) to the next rest.
-      std::size_t first = i;
-      while (first < work.size() && rests(work[first])) ++first;
-      std::size_t last = first;
-      while (last < work.size() && !rests(work[last])) ++last;
+      const std::size_t first = behind_rest(work, rest);
       if (first == work.size()) return;
-      i = last;
-      start_burst(starter, work, first, last - 1);
+      std::size_t behind = first + 1;
+      while (behind < work.size() && behind_rest(work, behind) == behind) ++behind;
+      start_burst(starter, work, rest, first, behind - 1);
+      rest = behind;
     }
   }
 
-  void start_burst(TrackId starter, std::vector<ThreadPart>& work, std::size_t first, std::size_t last) {
+  // Parts `first` … `last` are the burst; those from `rest` on before it, the rest.
+  void start_burst(TrackId starter, std::vector<ThreadPart>& work, std::size_t rest, std::size_t first, std::size_t last) {
     const ThreadPart* const waiting = draft_.part_at(starter, work[first].begin);
     if (waiting == nullptr || waiting->begin > work[first].begin || waiting->end < work[last].end || !may_wait(*waiting)) return;
     std::vector<ThreadPart>& parts = draft_.parts[index(starter)];
     const std::size_t row = static_cast<std::size_t>(waiting - parts.data());
     if (row == 0) return;
     const OpId before = parts[row - 1].completion == no_id<OpId> ? parts[row - 1].op : parts[row - 1].completion;
-    if (first != 0) {
-      if (work[first - 1].begin > waiting->begin && handed_[index(starter)] != row + 1) return;  // it began to rest when the other waited already
-    }
+    if (rest != first && work[rest].begin > waiting->begin && handed_[index(starter)] != row + 1) return;  // it began to rest when the other waited already
     OperationColumns& operations = draft_.builder.operations();
     const Nanoseconds lag = work[first].begin - waiting->begin;
     if (handed_[index(starter)] == row + 1) return;  // one burst per wait: later ones follow the first on their own thread
     handed_[index(starter)] = row + 1;
     draft_.builder.depend(work[first].op, Moment::end(before), DependencyKind::hand_over, lag, lag == 0 ? LagKind::none : LagKind::hand_over);
-    if (first != 0) operations.duration[work[first - 1].op] = 0;  // the rest
+    for (std::size_t part = rest; part < first; ++part) operations.duration[work[part].op] = 0;
     // The last part of the worker that ends within the wait.
     std::size_t end = last;
     while (end + 1 < work.size() && work[end + 1].end <= waiting->end) ++end;
-    while (end > first && rests(work[end])) --end;
+    std::size_t begin = end;
+    while (begin > first && work[begin - 1].owner == no_id<SliceId>) --begin;
+    if (begin > first && behind_rest(work, begin) != begin) end = begin - 1;
     draft_.builder.depend(waiting->op, Moment::end(work[end].completion == no_id<OpId> ? work[end].op : work[end].completion), DependencyKind::hand_over);
     operations.duration[waiting->op] = waiting->end - std::max(waiting->begin, work[end].end);
   }

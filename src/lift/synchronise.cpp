@@ -113,7 +113,10 @@ class Synchroniser {
     if (own == own_.end()) return false;
     const StreamSlice* const copy = own->second;
     if (copy->end > part.end + clock_tolerance || copy->end <= part.begin) return false;
-    return api.blocks || has(draft_.timeline.name_of(copy->slice), "Pageable") || part.end - copy->end <= longest_return;
+    const std::string_view name = draft_.timeline.name_of(copy->slice);
+    if (api.blocks || has(name, "Pageable")) return true;
+    // A copy of pinned memory, or inside the device, may end in its call by chance.
+    return !has(name, "Pinned") && !has(name, "DtoD") && part.end - copy->end <= longest_return;
   }
 
   // The call is two operations then: one that launches the copy, and one that goes on when the copy has ended.

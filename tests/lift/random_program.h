@@ -37,7 +37,8 @@ class RandomProgram {
   // The step as a template: numbers of works, events, signals and collectives count from 0 in it.
   std::vector<std::vector<Action>> threads_;
   std::vector<DeviceWork> works_;
-  std::vector<std::int64_t> streams_;
+  std::vector<std::int64_t> streams_;  // the user's, then one that only graphs use, then that of the thread that prefetches
+  std::uint32_t user_streams_ = 0;
   std::uint32_t events_ = 0, signals_ = 0, collectives_ = 0, thread_ = 0;
   std::int64_t sequences_ = 0;
   Nanoseconds launch_latency_ = 0, graph_latency_ = 0, gap_ = 0, stream_lag_ = 0, sync_lag_ = 0, thread_lag_ = 0, launch_call_ = 0;
@@ -69,7 +70,7 @@ class RandomProgram {
   void graph(std::uint32_t stream) {
     const auto first = static_cast<std::uint32_t>(works_.size()), count = 3 + below(6);
     act({.what = Do::launch, .duration = launch_call_ * 2, .latency = graph_latency_, .stream = stream, .first_work = first, .works = count});
-    const bool forks = streams_.size() > 2 && count > 3 && one_in(3);
+    const bool forks = count > 3 && one_in(3);
     for (std::uint32_t i = 0; i < count; ++i) {
       DeviceWork work{.name = i % 2 == 0 ? "graph_gemm_kernel" : "graph_pointwise_kernel",
                       .duration = device_time(4'000, 50'000),
@@ -77,8 +78,8 @@ class RandomProgram {
                       .stream = stream,
                       .after = {}};
       if (i > 0) work.after = {first + i - 1};
-      if (forks && i == 2) work.stream = static_cast<std::uint32_t>(streams_.size() - 1), work.after = {first};  // beside work 1
-      if (forks && i == 3) work.after = {first + 1, first + 2};                                                  // both join
+      if (forks && i == 2) work.stream = user_streams_, work.after = {first};  // beside work 1
+      if (forks && i == 3) work.after = {first + 1, first + 2};                // both join
       works_.push_back(std::move(work));
     }
   }
@@ -90,7 +91,7 @@ class RandomProgram {
     busy(300, 1'500);
   }
   void communicate() {
-    const auto comm = static_cast<std::uint32_t>(1 % streams_.size());
+    const auto comm = 1u;
     hand_over(0, comm);
     launch(comm, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", SliceKind::kernel, device_time(20'000, 300'000),
            options_.ranks > 1 ? static_cast<std::int32_t>(collectives_++) : -1);
@@ -101,7 +102,7 @@ class RandomProgram {
   }
   void synchronise() {
     const auto sync = [&](Do what, std::uint32_t number = 0) {
-      act({.what = what, .duration = 2'500, .back = sync_lag_, .stream = below(static_cast<std::uint32_t>(streams_.size())), .number = number});
+      act({.what = what, .duration = 2'500, .back = sync_lag_, .stream = below(user_streams_), .number = number});
     };
     switch (below(5)) {
       case 0:
@@ -134,7 +135,7 @@ class RandomProgram {
   }
 
   void some_work() {
-    const auto side = below(static_cast<std::uint32_t>(streams_.size()));
+    const auto side = below(user_streams_);
     switch (below(12)) {
       case 0:
         return synchronise_seldom();
@@ -251,6 +252,8 @@ class RandomProgram {
   Program program() {
     static constexpr std::int64_t numbers[] = {7, 20, 24, 28};
     streams_.assign(numbers, numbers + 2 + below(3));
+    user_streams_ = static_cast<std::uint32_t>(streams_.size());
+    streams_.push_back(60);
     launch_latency_ = between(6'000, 14'000), graph_latency_ = between(9'000, 20'000), launch_call_ = between(3'000, 7'000);
     gap_ = between(900, 2'000), stream_lag_ = between(1'200, 3'000), sync_lag_ = between(3'000, 9'000), thread_lag_ = between(5'000, 15'000);
     device_factor_ = std::exp2(static_cast<double>(below(5)) - 3), cpu_factor_ = std::exp2(static_cast<double>(below(3)) - 1);
