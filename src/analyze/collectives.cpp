@@ -14,10 +14,10 @@
 
 #include <fmt/core.h>
 
-#include "analyze/collective_call.h"
 #include "analyze/question.h"
 #include "analyze/value.h"
 #include "base/spread.h"
+#include "facts/collective_call.h"
 
 namespace stepscope {
 

@@ -10,8 +10,8 @@
 #include <fmt/core.h>
 
 #include "analyze/question.h"
-#include "analyze/recorded_argument.h"
 #include "analyze/value.h"
+#include "facts/recorded_argument.h"
 
 namespace stepscope {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 
-#include "analyze/collective_call.h"
 #include "analyze/question.h"
 #include "analyze/value.h"
+#include "facts/collective_call.h"
 
 namespace stepscope {
 

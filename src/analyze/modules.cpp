@@ -18,8 +18,8 @@
 #include "analyze/forward_operators.h"
 #include "analyze/question.h"
 #include "analyze/rank_rows.h"
-#include "analyze/recorded_argument.h"
 #include "analyze/value.h"
+#include "facts/recorded_argument.h"
 
 namespace stepscope {
 

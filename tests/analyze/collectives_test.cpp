@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "analyze/collective_call.h"
+#include "facts/collective_call.h"
 #include "hand_built.h"
 
 namespace stepscope {

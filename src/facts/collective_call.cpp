@@ -1,11 +1,11 @@
-#include "analyze/collective_call.h"
+#include "facts/collective_call.h"
 
 #include <algorithm>
 #include <array>
 
-#include "analyze/recorded_argument.h"
 #include "base/kernel_name.h"
 #include "cost/operator_cost.h"
+#include "facts/recorded_argument.h"
 
 namespace stepscope {
 

@@ -1,4 +1,4 @@
-#include "analyze/recorded_argument.h"
+#include "facts/recorded_argument.h"
 
 #include <charconv>
 
