@@ -18,6 +18,7 @@ struct ThreadPart {
   Nanoseconds begin = 0, end = 0;
   SliceId owner = no_id<SliceId>;  // the call or operator whose time it is; no_id = between them
   OpId completion = no_id<OpId>;   // of a call that waits for the device operation that it launched: its second half
+  bool handed_over = false;        // another thread started it
 };
 
 // Something that a device operation had to wait for, as the trace shows it. Lags are settled when all of them are known (delays.cpp).

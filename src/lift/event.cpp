@@ -25,13 +25,14 @@ void wait_for_recorded(Draft& draft, const SyncCalls& calls) {
     const auto called = calls.call_start(track.rank, s.correlation[sync.slice]);
     if (waiting == no_stream || recorded == nullptr || !called) continue;
     const auto event = sync.wait_on_record_correlation == no_number ? called : calls.call_start(track.rank, sync.wait_on_record_correlation);
-    const StreamSlice* const source = recorded->last_launched_before(event.value_or(*called));
     const Stream& stream = draft.streams[waiting];
     const auto next = std::ranges::lower_bound(stream.launched_by, *called) - stream.launched_by.begin();
-    if (source == nullptr || next == static_cast<std::ptrdiff_t>(stream.slices.size())) continue;
+    if (next == static_cast<std::ptrdiff_t>(stream.slices.size())) continue;
     const StreamSlice& slice = stream.slices[static_cast<std::size_t>(next)];
-    if (source->op == slice.op || source->end > slice.start) continue;  // records that contradict each other
-    draft.waits.push_back({.operation = slice.op, .on = Moment::end(source->op), .time = source->end, .kind = DependencyKind::event});
+    for (const StreamSlice* source : calls.work_before(*recorded, event.value_or(*called))) {
+      if (source->op == slice.op || source->end > slice.start) continue;  // records that contradict each other
+      draft.waits.push_back({.operation = slice.op, .on = Moment::end(source->op), .time = source->end, .kind = DependencyKind::event});
+    }
   }
 }
 

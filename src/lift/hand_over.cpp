@@ -82,6 +82,7 @@ class HandOver {
     if (handed_[index(starter)] == row + 1) return;  // one burst per wait: later ones follow the first on their own thread
     handed_[index(starter)] = row + 1;
     draft_.builder.depend(work[first].op, Moment::end(before), DependencyKind::hand_over, lag, lag == 0 ? LagKind::none : LagKind::hand_over);
+    work[first].handed_over = true;
     for (std::size_t part = rest; part < first; ++part) operations.duration[work[part].op] = 0;
     // The last part of the worker that ends within the wait.
     std::size_t end = last;

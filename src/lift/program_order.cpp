@@ -9,7 +9,7 @@ void order_threads(Draft& draft) {
     for (const ThreadPart& part : parts) {
       if (before != no_id<OpId>)
         draft.builder.depend(part.op, Moment::end(before), DependencyKind::program_order);
-      else
+      else if (!part.handed_over)  // else nothing is known of the thread before
         draft.builder.depend(part.op, Moment::start(OpId{0}), DependencyKind::origin, part.begin, LagKind::root);
       before = part.op;
       if (part.completion == no_id<OpId>) continue;

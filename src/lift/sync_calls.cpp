@@ -1,5 +1,7 @@
 #include "lift/sync_calls.h"
 
+#include <algorithm>
+
 namespace stepscope {
 
 SyncCalls::SyncCalls(const Draft& draft) : draft_(draft) {
@@ -13,6 +15,36 @@ SyncCalls::SyncCalls(const Draft& draft) : draft_(draft) {
   }
   for (const SyncFact& sync : draft.timeline.syncs)
     if (s.correlation[sync.slice] != no_number) records_.try_emplace(key(draft.timeline.track_of(sync.slice).rank, s.correlation[sync.slice]), &sync);
+  for (const SyncFact& sync : draft.timeline.syncs) {
+    if (sync.wait_on_stream < 0 || !is_stream_wait(sync)) continue;
+    const Track& track = draft.timeline.track_of(sync.slice);
+    const std::uint32_t waiting = draft.stream_of_track[index(s.track[sync.slice])];
+    const Stream* const on = stream(track.rank, track.device, sync.wait_on_stream);
+    const auto called = call_start(track.rank, s.correlation[sync.slice]);
+    if (waiting == no_stream || on == nullptr || !called) continue;
+    const auto event = sync.wait_on_record_correlation == no_number ? called : call_start(track.rank, sync.wait_on_record_correlation);
+    waits_[&draft.streams[waiting]].push_back({*called, on, std::min(event.value_or(*called), *called)});
+  }
+  for (auto& [stream, waits] : waits_) std::ranges::stable_sort(waits, {}, &StreamWait::called);
+}
+
+std::vector<const StreamSlice*> SyncCalls::work_before(const Stream& stream, Nanoseconds time) const {
+  std::vector<const StreamSlice*> found;
+  std::vector<std::pair<const Stream*, Nanoseconds>> open{{&stream, time}};
+  for (std::size_t i = 0; i < open.size() && open.size() < most_found; ++i) {
+    const auto [from, until] = open[i];
+    const StreamSlice* const last = from->last_launched_before(until);
+    if (last != nullptr && std::ranges::find(found, last) == found.end()) found.push_back(last);
+    const auto waits = waits_.find(from);
+    if (waits == waits_.end()) continue;
+    for (auto wait = std::ranges::lower_bound(waits->second, until, {}, &StreamWait::called); wait != waits->second.begin();) {
+      --wait;
+      if (last != nullptr && wait->called < last->launched) break;
+      open.emplace_back(wait->on, wait->event);
+      if (open.size() == most_found) break;
+    }
+  }
+  return found;
 }
 
 std::optional<Nanoseconds> SyncCalls::call_start(RankId rank, std::uint64_t correlation) const {

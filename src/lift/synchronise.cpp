@@ -70,7 +70,7 @@ class Synchroniser {
                                     : calls_.call_start(thread.rank, record->wait_on_record_correlation).value_or(part.begin);
       const std::int64_t number = has(name, "Event") && record->wait_on_stream >= 0 ? record->wait_on_stream : row.stream;
       if (const Stream* stream = calls_.stream(thread.rank, row.device, number))
-        if (const StreamSlice* slice = stream->last_launched_before(event)) return {slice};
+        if (auto work = calls_.work_before(*stream, event); !work.empty()) return work;
     }
     return ended_before_return(part);
   }

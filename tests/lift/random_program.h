@@ -183,13 +183,17 @@ class RandomProgram {
     busy(2'000, 30'000);
     if (one_in(2)) launch(0, "Memcpy HtoD (Pinned -> Device)", SliceKind::copy, device_time(5'000, 50'000));
     std::vector<std::string> forward;
-    for (std::uint32_t i = 4 + below(8); i > 0; --i) {
+    for (std::uint32_t i = 8 + below(12); i > 0; --i) {
       forward.emplace_back(operators[below(5)]);
       some_operator(forward.back(), sequences_++, false);
       if (one_in(2)) busy(1'000, 25'000);
     }
     const std::uint32_t begin = signals_++, end = signals_++;
     if (autograd) {
+      act({.what = Do::enter, .name = "aten::ones_like"});  // of the loss, as torch.autograd.backward does first
+      busy(2'000, 6'000);
+      act({.what = Do::leave});
+      busy(300, 1'000);
       act({.what = Do::signal, .number = begin});
       thread_ = 1;
       act({.what = Do::await, .back = thread_lag_, .number = begin});
