@@ -31,18 +31,30 @@ class Delays {
 
   void find_typical() {
     draft_.typical.resize(draft_.timeline.devices.size());
-    std::vector<std::vector<Nanoseconds>> launches(draft_.typical.size()), gaps(draft_.typical.size());
+    std::vector<std::vector<Nanoseconds>> launches(draft_.typical.size()), gaps(draft_.typical.size()), longer_gaps(draft_.typical.size());
     for_each_operation([&](OpId op, std::span<const DeviceWait> waits) {
-      const Nanoseconds start = draft_.measured[op].begin;
       const Latest found = latest(waits);
-      if (found.launch == nullptr) return;
-      if (found.launch->time >= found.others) {
-        if (start - found.launch->time <= longest_launch) launches[device_of(op)].push_back(start - found.launch->time);
-      } else if (start - found.others <= longest_scheduling_gap)
-        gaps[device_of(op)].push_back(start - found.others);
+      if (found.launch == nullptr || found.launch->time < found.others) return;
+      const Nanoseconds launch = draft_.measured[op].begin - found.launch->time;
+      if (launch <= longest_launch) launches[device_of(op)].push_back(launch);
     });
-    for (std::size_t device = 0; device < draft_.typical.size(); ++device)
-      draft_.typical[device] = {.launch = std::max<Nanoseconds>(0, median(launches[device])), .gap = std::max<Nanoseconds>(0, median(gaps[device]))};
+    for (std::size_t device = 0; device < draft_.typical.size(); ++device) draft_.typical[device].launch = std::max<Nanoseconds>(0, median(launches[device]));
+    for_each_operation([&](OpId op, std::span<const DeviceWait> waits) {
+      const Latest found = latest(waits);
+      const Nanoseconds gap = draft_.measured[op].begin - found.others;
+      if (found.launch == nullptr || found.launch->time >= found.others || gap > longest_scheduling_gap) return;
+      // A launch that was still in flight when the device fell free may have ended the gap: then the device's own gap is shorter.
+      const bool in_flight = found.launch->time + draft_.typical[device_of(op)].launch > found.others;
+      (in_flight ? longer_gaps : gaps)[device_of(op)].push_back(gap);
+    });
+    for (std::size_t device = 0; device < draft_.typical.size(); ++device) {
+      Nanoseconds gap = median(gaps[device]);
+      if (!longer_gaps[device].empty()) {
+        const Nanoseconds bound = std::ranges::min(longer_gaps[device]);
+        if (gaps[device].empty() || bound < gap) gap = bound;
+      }
+      draft_.typical[device].gap = std::max<Nanoseconds>(0, gap);
+    }
   }
 
   void settle() {

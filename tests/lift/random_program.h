@@ -42,6 +42,7 @@ class RandomProgram {
   std::uint32_t events_ = 0, signals_ = 0, collectives_ = 0, thread_ = 0;
   std::int64_t sequences_ = 0;
   Nanoseconds launch_latency_ = 0, graph_latency_ = 0, gap_ = 0, stream_lag_ = 0, sync_lag_ = 0, thread_lag_ = 0, launch_call_ = 0;
+  bool prefetch_ = false;
   double device_factor_ = 1, cpu_factor_ = 1;
 
   void act(const Action& action) { threads_[thread_].push_back(action); }
@@ -106,7 +107,8 @@ class RandomProgram {
     };
     switch (below(5)) {
       case 0:
-        sync(Do::sync_device);
+        // Whether a thread that works for itself has launched something by then is a race, which an edit may turn round and no graph of dependencies tells.
+        sync(prefetch_ ? Do::sync_stream : Do::sync_device);
         break;
       case 1:
         sync(Do::sync_stream);
@@ -177,8 +179,9 @@ class RandomProgram {
 
   void draw_step() {
     static constexpr const char* operators[] = {"aten::linear", "aten::conv2d", "aten::layer_norm", "aten::softmax", "aten::add"};
-    const bool autograd = !one_in(4), prefetch = one_in(4);
-    threads_.resize(1 + (autograd ? 1 : 0) + (prefetch ? 1 : 0));
+    const bool autograd = !one_in(4);
+    prefetch_ = one_in(4);
+    threads_.resize(1 + (autograd ? 1 : 0) + (prefetch_ ? 1 : 0));
     act({.what = Do::begin_step});
     busy(2'000, 30'000);
     if (one_in(2)) launch(0, "Memcpy HtoD (Pinned -> Device)", SliceKind::copy, device_time(5'000, 50'000));
@@ -212,7 +215,7 @@ class RandomProgram {
     if (one_in(2)) busy(500, 2'000), synchronise();
     busy(1'000, 10'000);
     act({.what = Do::end_step});
-    if (prefetch) {  // works for itself, on a stream of its own
+    if (prefetch_) {  // works for itself, on a stream of its own
       thread_ = static_cast<std::uint32_t>(threads_.size() - 1);
       streams_.push_back(36);
       const auto own = static_cast<std::uint32_t>(streams_.size() - 1);
