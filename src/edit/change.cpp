@@ -28,10 +28,16 @@ std::string counted(const Graph& graph, std::span<const OpId> operations) {
   return fmt::format("{} ({})", plural(operations.size(), "operation"), format_duration(total_duration(graph, operations)));
 }
 
-Launches::Launches(const EditScene& scene, const Graph& graph) : call_of_(graph.size(), no_id<OpId>), launched_(graph.size(), 0) {
+Launches::Launches(const EditScene& scene, const Graph& graph) : call_of_(graph.size(), no_id<OpId>), launched_(graph.size(), 0), completion_(graph.size(), no_id<OpId>) {
   const OperationColumns& o = graph.operations;
   for (std::uint32_t row = 1; row < graph.size(); ++row) {
     const OpId op{row};
+    if (o.operation_class[op] == OperationClass::synchronisation && o.origin[op] != no_id<SliceId>) {
+      for (std::uint32_t i = graph.first_dependency(op); i < graph.end_dependency(op); ++i) {
+        const OpId before = graph.dependencies.moment[i].operation();
+        if (graph.dependencies.kind[i] == DependencyKind::program_order && o.origin[before] == o.origin[op]) completion_[index(before)] = op;
+      }
+    }
     if (!runs_on_device(o.operation_class[op])) continue;
     OpId call = no_id<OpId>;
     for (std::uint32_t i = graph.first_dependency(op); i < graph.end_dependency(op); ++i)
@@ -55,9 +61,13 @@ std::vector<OpId> Launches::only_for(std::span<const OpId> operations) const {
   for (std::size_t i = 0; i < calls.size();) {
     std::size_t end = i;
     while (end < calls.size() && calls[end] == calls[i]) ++end;
-    if (end - i == launched_[index(calls[i])]) whole.push_back(calls[i]);
+    if (end - i == launched_[index(calls[i])]) {
+      whole.push_back(calls[i]);
+      if (const OpId rest = completion_[index(calls[i])]; rest != no_id<OpId>) whole.push_back(rest);
+    }
     i = end;
   }
+  std::ranges::sort(whole);
   return whole;
 }
 
@@ -86,7 +96,7 @@ void vanish(Graph& graph, std::span<const OpId> operations) {
     graph.operations.duration[op] = 0;
     const bool on_thread = runs_on_thread(graph.operations.operation_class[op]);
     for (std::uint32_t i = graph.first_dependency(op); i < graph.end_dependency(op); ++i) {
-      if (graph.dependencies.lag_kind[i] != LagKind::root) graph.dependencies.lag[i] = 0;
+      if (graph.dependencies.lag_kind[i] != LagKind::root) graph.dependencies.lag[i] = std::min<Nanoseconds>(0, graph.dependencies.lag[i]);
       const DependencyKind kind = graph.dependencies.kind[i];
       waits |= on_thread && (kind == DependencyKind::synchronise || kind == DependencyKind::queue);
     }

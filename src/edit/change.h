@@ -22,12 +22,13 @@ class Launches {
  public:
   Launches(const EditScene& scene, const Graph& graph);
   OpId call_of(OpId device_operation) const { return call_of_[index(device_operation)]; }  // no_id = not known
-  // The calls that launched these and nothing else, ascending.
+  // The calls that launched these and nothing else, ascending; with them the second half of those that waited for what they had launched (blocking copies).
   std::vector<OpId> only_for(std::span<const OpId> operations) const;
 
  private:
   std::vector<OpId> call_of_;
   std::vector<std::uint32_t> launched_;  // per call: how many device operations
+  std::vector<OpId> completion_;         // per call: its second half; no_id = none
 };
 
 // The operations of each place of kind `stream`, in stream order; of other places nothing. Indexed by PlaceId.
@@ -36,7 +37,7 @@ std::vector<std::vector<OpId>> by_stream(const Graph& graph);
 // Per operation: whether it is a member of a collective that is lifted over several ranks (a transfer waits for it).
 std::vector<bool> collective_members(const Graph& graph);
 
-// Takes no time any more: duration 0, and its own lags vanish, except when nothing is known to hold it back (LagKind::root: when the program began). Threads
+// Takes no time any more: duration 0, and its own lags vanish, except where nothing else is known to hold it back (LagKind::root). Threads
 // among them no longer wait for devices or for room in a launch queue.
 void vanish(Graph& graph, std::span<const OpId> operations);
 

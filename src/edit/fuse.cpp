@@ -31,7 +31,8 @@ Phase phase_of(const EditScene& scene, const Graph& graph, OpId op) {
 bool waits_for_others(const Graph& graph, OpId op) {
   for (std::uint32_t i = graph.first_dependency(op); i < graph.end_dependency(op); ++i) {
     const DependencyKind kind = graph.dependencies.kind[i];
-    if (kind != DependencyKind::stream_order && kind != DependencyKind::launch && kind != DependencyKind::graph_order && kind != DependencyKind::origin) return true;
+    if (kind != DependencyKind::stream_order && kind != DependencyKind::launch && kind != DependencyKind::graph_order &&
+        kind != DependencyKind::device && kind != DependencyKind::origin) return true;
   }
   return false;
 }
