@@ -50,6 +50,18 @@ std::string_view collective_function(std::string_view name) {
 
 constexpr std::size_t most_nested = 10'000;  // operators around one; a damaged call tree ends here
 
+// Of a kernel that no operator is known of: by the words of the kernel libraries, where the table of operators' names has none.
+OperatorCategory kernel_category(std::string_view name) {
+  if (const OperatorCategory category = operator_category(name); category != OperatorCategory::other) return category;
+  static constexpr std::pair<std::string_view, OperatorCategory> words[] = {
+      {"elementwise", OperatorCategory::elementwise}, {"reduce_kernel", OperatorCategory::reduction}, {"fmha", OperatorCategory::attention},
+      {"flash", OperatorCategory::attention},         {"nvjet", OperatorCategory::gemm},              {"cutlass", OperatorCategory::gemm},
+      {"Cijk_", OperatorCategory::gemm}};
+  for (const auto& [word, category] : words)
+    if (name.find(word) != std::string_view::npos) return category;
+  return OperatorCategory::other;
+}
+
 // One predicate of a selector with what it remembers between operations.
 class Selection {
  public:
@@ -200,7 +212,7 @@ Result<void> check_selector(const Edit& edit) {
 
 OperatorCategory operation_category(const EditScene& scene, const Graph& graph, OpId op) {
   const SliceId slice = graph.operations.origin[op];
-  const OperatorCategory own = operator_category(graph.name_of(op));
+  const OperatorCategory own = kernel_category(graph.name_of(op));
   if (slice == no_id<SliceId>) return own;
   if (graph.operations.operation_class[op] == OperationClass::communication) return OperatorCategory::communication;
   SliceId at = scene.timeline.slices.kind[slice] == SliceKind::operation ? slice : scene.facts.operation[slice];
