@@ -1,6 +1,7 @@
 // The JSON report: schema "stepscope.analysis/1", described in docs/analysis-schema.md. A new question appears in it by itself: a section is an object of
 // its figures and tables, or the array itself where its only table carries the section's key (analyze/findings.h).
 #include "base/json_writer.h"
+#include "report/json_parts.h"
 #include "report/report.h"
 
 namespace stepscope {
@@ -57,10 +58,6 @@ void write(JsonWriter& json, const Section& section) {
   json.end_object();
 }
 
-void write(JsonWriter& json, const std::vector<Section>& sections) {
-  for (const Section& section : sections) write(json, section);
-}
-
 // Arrays that programs may index without asking whether they are there: a device without steps has an empty list of them.
 void write_absent_arrays(JsonWriter& json, const std::vector<Section>& sections) {
   for (const std::string_view key : {"kernels", "steps"}) {
@@ -81,6 +78,10 @@ void write_text(JsonWriter& json, std::string_view key, const std::string& text)
 
 }  // namespace
 
+void write_json_sections(JsonWriter& json, const std::vector<Section>& sections) {
+  for (const Section& section : sections) write(json, section);
+}
+
 std::string json_report(const ReportInput& input) {
   JsonWriter json;
   json.begin_object(true);
@@ -88,7 +89,7 @@ std::string json_report(const ReportInput& input) {
   json.value("stepscope.analysis/1");
   json.key("version");
   json.value(STEPSCOPE_VERSION);
-  write(json, input.findings.sections);
+  write_json_sections(json, input.findings.sections);
   json.key("ranks");
   json.begin_array(true);
   for (const RankFindings& rank : input.findings.ranks) {
@@ -97,7 +98,7 @@ std::string json_report(const ReportInput& input) {
     json.value(rank.rank);
     json.key("file");
     json.value(rank.file);
-    write(json, rank.sections);
+    write_json_sections(json, rank.sections);
     json.key("devices");
     json.begin_array(true);
     for (const DeviceFindings& device : rank.devices) {
@@ -106,7 +107,7 @@ std::string json_report(const ReportInput& input) {
       json.value(device.device);
       write_text(json, "gpu", device.gpu);
       write_text(json, "gpu_reported", device.gpu_reported);
-      write(json, device.sections);
+      write_json_sections(json, device.sections);
       write_absent_arrays(json, device.sections);
       json.end_object();
     }

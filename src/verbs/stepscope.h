@@ -44,4 +44,23 @@ struct Analysis {
 // Errors: unusable input or bad options (exit 2). Of a readable input with nothing to analyse in it, an Analysis that says so.
 Result<Analysis> analyze(const AnalyzeOptions& options);
 
+struct WhatIfOptions {
+  std::vector<std::string> paths;  // files, directories of ranks, "-"
+  std::vector<std::string> edits;  // "scale name=gemm* by=0.5" (edit/edit.h, docs/whatif.md); applied in order
+  std::string edits_file;          // YAML of edits, applied before these; "" = none
+  std::string gpu;                 // that the trace ran on, name or file; "" = as the trace says
+  int threads = 0;                 // 0 = one per core
+  Progress* progress = nullptr;
+};
+
+// What changes of a run, and what of it, with what was asked: sections "step", "edits", "moved" (docs/whatif.md).
+struct WhatIf {
+  std::vector<Section> sections;
+  std::optional<Error> nothing_to_analyse;  // as in Analysis
+  double read_seconds = 0, analysis_seconds = 0;
+};
+
+// Errors: unusable input, edits that are not understood or make no sense for this run.
+Result<WhatIf> what_if(const WhatIfOptions& options);
+
 }  // namespace stepscope
