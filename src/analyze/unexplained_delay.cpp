@@ -23,6 +23,8 @@ std::string reason_of_delay(const Scene& scene, const PathPart& part) {
   if (!on_device)
     return part.kind == PathPartKind::no_cause ? "the thread's first record: what started it is not recorded" : "waited for something that left no record";
   const SliceId launch = scene.facts.launch[slice];
+  if (timeline.slices.kind[slice] == SliceKind::copy && timeline.name_of(slice).find("Pageable") != std::string_view::npos)
+    return "pageable memory: the call copies it to a staging buffer first";
   const std::vector<KernelLaunches>& launches = scene.facts.kernel_launches;
   if (launch == no_id<SliceId>) return "no launch record: launched before the capture, or its record was dropped";
   if (scene.facts.graph_launch[launch] != 0) return "a CUDA graph waiting for its inputs";

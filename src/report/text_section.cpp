@@ -55,7 +55,7 @@ void write_figures(TextPage& page, const std::vector<Figure>& figures) {
 constexpr std::string_view figures_told_by_the_bars[] = {"host_ns", "launch_ns", "scheduling_ns", "dependency_ns", "graph_ns", "unknown_ns", "unlinked_ns"};
 constexpr std::string_view detail_tables[] = {"by_step", "by_stream", "histogram", "delay_histogram"};
 // Sections whose summary and tables say what their figures do.
-constexpr std::string_view sections_without_figures[] = {"operators", "launches", "queue", "synchronisations", "copies", "modules"};
+constexpr std::string_view sections_without_figures[] = {"critical_path", "operators", "launches", "queue", "synchronisations", "copies", "modules"};
 // Tables that are the heart of a page: shown with all of --top; others with half of it.
 constexpr std::string_view main_tables[] = {"kernels", "by_name", "collectives", "work"};
 

@@ -18,7 +18,7 @@ constexpr KindText kind_texts[path_part_kind_count] = {
     {"api", "Other API calls"},
     {"cpu_operator", "CPU operators"},
     {"data_loading", "Data loading"},
-    {"python", "Python, between operators"},
+    {"python", "Python and between operators"},
     {"other_rank", "Waiting for another rank"},
     {"launch_latency", "Launch latency"},
     {"device_gap", "Gaps between queued kernels"},
