@@ -56,16 +56,26 @@ Result<void> can_write_file(const std::string& path) {
 }
 
 Result<void> write_file(const std::string& path, std::string_view bytes) {
+  return write_file(path, [bytes](const WritePiece& write) { return write(bytes); });
+}
+
+Result<void> write_file(const std::string& path, const std::function<Result<void>(const WritePiece&)>& produce) {
   struct stat status{};
   const bool exists = stat(path.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) return can_write_file(path);
+  const auto pieces_to = [&](int descriptor) {
+    return [&path, descriptor](std::string_view bytes) -> Result<void> {
+      const int failure = write_all(descriptor, bytes);
+      if (failure != 0) return refusal(path, failure, failure == ENOSPC ? "Free some space, or name another place." : "");
+      return {};
+    };
+  };
   if (exists && !S_ISREG(status.st_mode)) {
     const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) return refusal(path, errno, "");
-    const int failure = write_all(descriptor, bytes);
+    const Result<void> written = produce(pieces_to(descriptor));
     close(descriptor);
-    if (failure != 0) return refusal(path, failure, "");
-    return {};
+    return written;
   }
   std::string target = path;
   if (exists) {
@@ -75,15 +85,14 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
   std::string temporary = target + ".XXXXXX";
   const int descriptor = mkstemp(temporary.data());
   if (descriptor < 0) return refusal(path, errno, remedy_for(errno));
-  int failure = write_all(descriptor, bytes);
-  if (failure == 0 && fchmod(descriptor, exists ? status.st_mode & 07777 : permissions_of_new_files()) != 0) failure = errno;
+  Result<void> written = produce(pieces_to(descriptor));
+  int failure = 0;
+  if (written && fchmod(descriptor, exists ? status.st_mode & 07777 : permissions_of_new_files()) != 0) failure = errno;
   if (close(descriptor) != 0 && failure == 0) failure = errno;
-  if (failure == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) failure = errno;
-  if (failure != 0) {
-    unlink(temporary.c_str());
-    return refusal(path, failure, failure == ENOSPC ? "Free some space, or name another place." : "");
-  }
-  return {};
+  if (written && failure == 0 && std::rename(temporary.c_str(), target.c_str()) != 0) failure = errno;
+  if (failure != 0 && written) written = refusal(path, failure, failure == ENOSPC ? "Free some space, or name another place." : "");
+  if (!written) unlink(temporary.c_str());
+  return written;
 }
 
 }  // namespace stepscope::app

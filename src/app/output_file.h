@@ -1,6 +1,7 @@
 // Files that are there whole or not at all.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,11 @@ namespace stepscope::app {
 // Writes to a temporary file beside path and renames it over path, which keeps its permissions and, where it is a symbolic link, its place. What is there
 // and no regular file (/dev/null, a pipe) is written to directly. On an error the old content is untouched.
 Result<void> write_file(const std::string& path, std::string_view bytes);
+
+// The same piece by piece, for files that need not fit in memory: produce() hands its pieces to the function it is given. Where produce() or a piece fails,
+// that Error is the result.
+using WritePiece = std::function<Result<void>(std::string_view)>;
+Result<void> write_file(const std::string& path, const std::function<Result<void>(const WritePiece&)>& produce);
 
 // Whether write_file could place a file there, as far as can be told without doing so: asked before a long job.
 Result<void> can_write_file(const std::string& path);

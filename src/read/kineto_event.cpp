@@ -27,6 +27,7 @@ constexpr KeyTable categories({
     {"cuda_runtime", KinetoCategory::runtime_call},
     {"cuda_sync", KinetoCategory::device_sync},
     {"fwdbwd", KinetoCategory::forward_backward},
+    {"stepscope_critical_path", KinetoCategory::derived},
     {"gpu_memcpy", KinetoCategory::copy},
     {"gpu_memset", KinetoCategory::fill},
     {"gpu_user_annotation", KinetoCategory::device_annotation},

@@ -38,6 +38,7 @@ enum class KinetoCategory : std::uint8_t {
   other,             // the first thirteen are SliceKind's, in its order
   launch_flow,       // ac2g, async_cpu_to_gpu, async
   forward_backward,  // fwdbwd
+  derived,           // what `stepscope export` drew (the critical path): no record
 };
 KinetoCategory kineto_category(std::string_view category);  // also the names of 2021 ("Kernel", "Operator", "Runtime", …)
 constexpr bool lies_on_device(KinetoCategory category) {

@@ -286,7 +286,7 @@ std::uint32_t KinetoLayouts::intern_stretch(std::string_view text) {
 bool KinetoLayouts::describe(std::string_view text, const KinetoEventParser& parser, const KinetoBlock& block, Layout& layout, Rest& rest) {
   const KinetoEvent& event = parser.event();
   const std::vector<KinetoFieldText>& fields = parser.fields();
-  if (text.size() > longest_text || fields.size() > most_fields || !event.has_time) return false;
+  if (text.size() > longest_text || fields.size() > most_fields || !event.has_time || event.category == KinetoCategory::derived) return false;
   const char* from = text.data();
   const auto add_part = [&](const char* to, KinetoField field) {
     const std::string_view stretch(from, static_cast<std::size_t>(to - from));

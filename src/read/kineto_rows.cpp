@@ -156,6 +156,7 @@ void add_metadata(const KinetoEvent& event, KinetoVocabulary& vocabulary, Kineto
 }  // namespace
 
 void add_event(const KinetoEvent& event, std::uint64_t offset, KinetoVocabulary& vocabulary, KinetoBlock& block) {
+  if (event.category == KinetoCategory::derived) return;
   ++block.events;
   if (event.phase == 'M') return add_metadata(event, vocabulary, block);
   constexpr std::string_view timed_phases = "XBEsfCiIR";

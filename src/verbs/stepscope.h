@@ -1,6 +1,7 @@
 // The public library: one function per verb. app/ and the Python module call these and nothing else.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,5 +63,16 @@ struct WhatIf {
 
 // Errors: unusable input, edits that are not understood or make no sense for this run.
 Result<WhatIf> what_if(const WhatIfOptions& options);
+
+struct ExportOptions {
+  std::vector<std::string> paths;  // files, directories of ranks, "-"
+  std::string format = "chrome";   // name of a Writer (write/writer.h)
+  bool critical_path = true;       // drawn in, where the format can hold it
+  bool compress = false;           // as gzip
+  int threads = 0;                 // 0 = one per core
+  Progress* progress = nullptr;
+};
+// Reads the traces and writes them in another tool's format, piece by piece. Errors: unusable input, an unknown format, and those of the sink.
+Result<void> export_timeline(const ExportOptions& options, const std::function<Result<void>(std::string_view)>& sink);
 
 }  // namespace stepscope
