@@ -214,19 +214,6 @@ std::string default_html_file(const std::string& input) {
   return (name.empty() || name == "." || name == ".." ? "stepscope" : name) + "-report.html";
 }
 
-// The input that a report written to `output` would replace.
-std::optional<std::string> input_replaced_by(const std::string& output, const std::vector<std::string>& inputs) {
-  std::error_code failed;
-  if (output == "-" || !std::filesystem::is_regular_file(output, failed)) return std::nullopt;
-  for (const std::string& input : inputs) {
-    const Result<FoundInputs> found = search_inputs(input);
-    if (!found) continue;
-    for (const std::string& file : found->files)
-      if (std::filesystem::equivalent(output, file, failed) && !failed) return file;
-  }
-  return std::nullopt;
-}
-
 class Reports {
  public:
   Reports(const AnalyzeCommand& command, const Analysis& analysis, const Console& console)

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <memory>
 
+#include "read/reader.h"
+
 namespace stepscope::app {
 
 namespace {
@@ -93,6 +95,18 @@ Result<void> write_file(const std::string& path, const std::function<Result<void
   if (failure != 0 && written) written = refusal(path, failure, failure == ENOSPC ? "Free some space, or name another place." : "");
   if (!written) unlink(temporary.c_str());
   return written;
+}
+
+std::optional<std::string> input_replaced_by(const std::string& output, const std::vector<std::string>& inputs) {
+  std::error_code failed;
+  if (output == "-" || !std::filesystem::is_regular_file(output, failed)) return std::nullopt;
+  for (const std::string& input : inputs) {
+    const Result<FoundInputs> found = search_inputs(input);
+    if (!found) continue;
+    for (const std::string& file : found->files)
+      if (std::filesystem::equivalent(output, file, failed) && !failed) return file;
+  }
+  return std::nullopt;
 }
 
 }  // namespace stepscope::app

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -17,6 +19,9 @@ Result<void> write_file(const std::string& path, std::string_view bytes);
 // that Error is the result.
 using WritePiece = std::function<Result<void>(std::string_view)>;
 Result<void> write_file(const std::string& path, const std::function<Result<void>(const WritePiece&)>& produce);
+
+// The input (file, or file in a directory of inputs) that would be replaced by what is written to `output`.
+std::optional<std::string> input_replaced_by(const std::string& output, const std::vector<std::string>& inputs);
 
 // Whether write_file could place a file there, as far as can be told without doing so: asked before a long job.
 Result<void> can_write_file(const std::string& path);

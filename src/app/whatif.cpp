@@ -33,16 +33,17 @@ struct WhatIfCommand {
 
 std::vector<CommandOption> command_options(WhatIfCommand& c) {
   std::vector<CommandOption> options;
-  options.push_back({.name = "--edit",
-                     .letter = 'e',
-                     .value = "EDIT",
-                     .help = "What to change: the kind of edit, which operations, and how. May be given several times: edits apply in order. --list-edits tells the kinds.",
-                     .expected = "an edit",
-                     .example = "--edit \"scale name=*gemm* by=0.5\"",
-                     .take = [&c](const std::string& text) {
-                       c.options.edits.push_back(text);
-                       return !text.empty();
-                     }});
+  options.push_back(
+      {.name = "--edit",
+       .letter = 'e',
+       .value = "EDIT",
+       .help = "What to change: the kind of edit, which operations, and how. May be given several times: edits apply in order. --list-edits tells the kinds.",
+       .expected = "an edit",
+       .example = "--edit \"scale name=*gemm* by=0.5\"",
+       .take = [&c](const std::string& text) {
+         c.options.edits.push_back(text);
+         return !text.empty();
+       }});
   options.push_back({.name = "--edits",
                      .value = "FILE",
                      .help = "A YAML file of edits, applied before those of --edit.",
@@ -102,7 +103,8 @@ CommandLine command_line(WhatIfCommand& c) {
   line.verb = "whatif";
   line.synopsis = "PATH... --edit EDIT [options]";
   line.purpose =
-      "Says how long a training step would take if something were different: kernels faster, fused or gone, communication overlapped, no waiting for the device, "
+      "Says how long a training step would take if something were different: kernels faster, fused or gone, communication overlapped, no waiting for the "
+      "device, "
       "launches or loading of data that cost nothing, another network, another GPU, another data type. It replays the graph of what waits for what.";
   line.operands = "PATH is a trace as `stepscope analyze` reads it, a directory of ranks, or - for standard input.";
   line.options = command_options(c);
@@ -149,22 +151,10 @@ Form form_of(const WhatIfCommand& command, const std::string& output) {
   return Form::text;
 }
 
-// The input that an answer written to `output` would replace.
-std::optional<std::string> input_replaced_by(const std::string& output, const std::vector<std::string>& inputs) {
-  std::error_code failed;
-  if (output == "-" || !std::filesystem::is_regular_file(output, failed)) return std::nullopt;
-  for (const std::string& input : inputs) {
-    const Result<FoundInputs> found = search_inputs(input);
-    if (!found) continue;
-    for (const std::string& file : found->files)
-      if (std::filesystem::equivalent(output, file, failed) && !failed) return file;
-  }
-  return std::nullopt;
-}
-
 std::string answer(const WhatIfCommand& command, const WhatIf& result, const std::string& output, const Console& console) {
   std::string title = "What if:";
-  for (const std::string& path : command.options.paths) title += " " + (path == "-" ? std::string("standard input") : std::filesystem::path(path).filename().string());
+  for (const std::string& path : command.options.paths)
+    title += " " + (path == "-" ? std::string("standard input") : std::filesystem::path(path).filename().string());
   const SectionReport report{.title = title, .schema = "stepscope.whatif/1", .sections = result.sections};
   switch (form_of(command, output)) {
     case Form::json:
@@ -232,10 +222,7 @@ CommandLine describe_whatif() {
 namespace stepscope {
 
 extern const Verb whatif_verb;
-const Verb whatif_verb{.name = "whatif",
-                       .help = "How long a step would take if something were different.",
-                       .place = 20,
-                       .describe = app::describe_whatif,
-                       .run = app::run_whatif};
+const Verb whatif_verb{
+    .name = "whatif", .help = "How long a step would take if something were different.", .place = 30, .describe = app::describe_whatif, .run = app::run_whatif};
 
 }  // namespace stepscope

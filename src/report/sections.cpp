@@ -110,7 +110,12 @@ void write_section(std::string& html, const Section& section) {
 std::string sections_text(const SectionReport& report, const TextOptions& options) {
   TextPage page(std::max(40, options.columns), options.colour, options.ascii);
   page.paragraph(printable(report.title), 0, Ink::strong);
-  for (const Section& section : report.sections) stepscope::write_section(page, options, section, "");
+  for (const Section& section : report.sections) {
+    if (section.key == "advice")
+      write_advice(page, options, section);
+    else
+      stepscope::write_section(page, options, section, "");
+  }
   return std::move(page).finish();
 }
 
@@ -127,7 +132,8 @@ std::string sections_json(const SectionReport& report) {
 }
 
 std::string sections_html(const SectionReport& report) {
-  std::string html = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  std::string html =
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   html += "<title>" + escaped(report.title) + "</title>\n<style>" + std::string(style) + "</style>\n</head>\n<body>\n<h1>" + escaped(report.title) + "</h1>\n";
   for (const Section& section : report.sections) write_section(html, section);
   html += "</body>\n</html>\n";

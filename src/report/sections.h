@@ -10,9 +10,9 @@
 namespace stepscope {
 
 struct SectionReport {
-  std::string title;    // "stepscope whatif trace.json.gz"
-  std::string schema;   // of the JSON: "stepscope.whatif/1"
-  const std::vector<Section>& sections;
+  std::string title;   // "stepscope whatif trace.json.gz"
+  std::string schema;  // of the JSON: "stepscope.whatif/1"
+  std::vector<Section> sections;
 };
 
 std::string sections_text(const SectionReport& report, const TextOptions& options);

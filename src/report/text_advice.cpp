@@ -13,12 +13,32 @@ namespace {
 
 constexpr std::size_t first_shown = 5;
 
-// "PyTorch: DataLoader(num_workers=4)": the first change of a rule.
-std::string how(const Table* changes, const std::string& rule) {
-  if (changes == nullptr) return {};
-  for (std::size_t row = 0; row < changes->rows.size(); ++row)
-    if (text_cell(*changes, row, "rule") == rule) return fmt::format("{}: {}", text_cell(*changes, row, "framework"), text_cell(*changes, row, "change"));
-  return {};
+// "PyTorch: DataLoader(num_workers=4)": the changes of a rule, at most so many.
+std::vector<std::string> how(const Table* changes, const std::string& rule, std::size_t most) {
+  std::vector<std::string> found;
+  for (std::size_t row = 0; changes != nullptr && row < changes->rows.size() && found.size() < most; ++row)
+    if (text_cell(*changes, row, "rule") == rule)
+      found.push_back(fmt::format("{}: {}", text_cell(*changes, row, "framework"), text_cell(*changes, row, "change")));
+  return found;
+}
+
+void write_ranked(TextPage& page, const TextOptions& options, const Table& ranked, const Table* changes) {
+  const std::size_t shown = options.verbosity > 0 ? ranked.rows.size() : std::min(first_shown, ranked.rows.size());
+  for (std::size_t row = 0; row < shown; ++row) {
+    const std::string gain = format_duration(static_cast<Nanoseconds>(cell(ranked, row, "gain_ns").value_or(0)));
+    page.paragraph(fmt::format("{}. {}: −{} per step ({}). {}", row + 1, printable(text_cell(ranked, row, "title")), gain,
+                               format_percent(cell(ranked, row, "gain_share").value_or(0), true), printable(text_cell(ranked, row, "observation"))),
+                   2, Ink::plain, 3);
+    for (const std::string& change : how(changes, text_cell(ranked, row, "rule"), options.verbosity > 0 ? ranked.rows.size() + 100 : 1))
+      page.paragraph("→ " + printable(change), 5, Ink::strong, 2);
+    if (options.verbosity > 0) {
+      const std::string settle = text_cell(ranked, row, "would_settle"), caveats = text_cell(ranked, row, "caveats");
+      page.paragraph(fmt::format("Confidence: {}.{}{}", text_cell(ranked, row, "confidence"), settle.empty() ? "" : " To be sure: " + printable(settle),
+                                 caveats.empty() ? "" : " " + printable(caveats)),
+                     5, Ink::faint);
+    }
+  }
+  if (shown < ranked.rows.size()) page.paragraph(fmt::format("… and {} more: -v, or stepscope advise.", ranked.rows.size() - shown), 2, Ink::faint);
 }
 
 }  // namespace
@@ -26,24 +46,14 @@ std::string how(const Table* changes, const std::string& rule) {
 void write_advice(TextPage& page, const TextOptions& options, const Section& section) {
   const Table* const ranked = section.table("ranked");
   const Table* const changes = section.table("changes");
-  if (ranked == nullptr) return;
-  page.heading("What to change first");
-  const std::size_t shown = options.verbosity > 0 ? ranked->rows.size() : std::min(first_shown, ranked->rows.size());
-  for (std::size_t row = 0; row < shown; ++row) {
-    const std::string gain = format_duration(static_cast<Nanoseconds>(cell(*ranked, row, "gain_ns").value_or(0)));
-    page.paragraph(fmt::format("{}. {}: −{} per step ({}). {}", row + 1, printable(text_cell(*ranked, row, "title")), gain,
-                               format_percent(cell(*ranked, row, "gain_share").value_or(0), true), printable(text_cell(*ranked, row, "observation"))),
-                   2, Ink::plain, 3);
-    if (const std::string change = how(changes, text_cell(*ranked, row, "rule")); !change.empty()) page.paragraph("→ " + printable(change), 5, Ink::strong, 2);
-    if (options.verbosity > 0) {
-      const std::string settle = text_cell(*ranked, row, "would_settle"), caveats = text_cell(*ranked, row, "caveats");
-      page.paragraph(fmt::format("Confidence: {}.{}{}", text_cell(*ranked, row, "confidence"), settle.empty() ? "" : " To be sure: " + printable(settle),
-                                 caveats.empty() ? "" : " " + printable(caveats)),
-                     5, Ink::faint);
-    }
+  if (ranked == nullptr && options.verbosity == 0) return;
+  page.heading(options.verbosity == 0 ? "What to change first" : "What to change");
+  if (ranked == nullptr) {
+    page.paragraph(section.summary, 2);
+  } else {
+    write_ranked(page, options, *ranked, changes);
+    page.paragraph(section.summary, 2, Ink::faint);
   }
-  if (shown < ranked->rows.size()) page.paragraph(fmt::format("… and {} more: -v, or stepscope advise.", ranked->rows.size() - shown), 2, Ink::faint);
-  page.paragraph(section.summary, 2, Ink::faint);
   if (options.verbosity == 0) return;
   if (const Table* const others = section.table("without_gain")) {
     page.line();

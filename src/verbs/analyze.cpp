@@ -5,6 +5,7 @@
 #include <chrono>
 #include <string>
 
+#include "advise/advice_section.h"
 #include "analyze/question.h"
 #include "facts/facts.h"
 #include "lift/lift.h"
@@ -216,6 +217,12 @@ Result<Analysis> analyze(const AnalyzeOptions& options) {
     analysis.lifted = lift(analysis.timeline, analysis.facts, typical_time(analysis.timeline, analysis.facts, most_lifted_slices));
     if (analysis.lifted.graph.size() != 0) replay(analysis.lifted.graph, analysis.times);
     analysis.findings = Interview(analysis, *wishes).ask_all(*ranks);
+    if (analysis.lifted.graph.size() != 0) {
+      const Gpu* const gpu = analysis.findings.gpus.empty() ? nullptr : &analysis.findings.gpus.front();
+      analysis.advice = advise({.timeline = analysis.timeline, .facts = analysis.facts, .lifted = analysis.lifted, .times = analysis.times, .gpu = gpu});
+      analysis.findings.sections.push_back(advice_section(analysis.advice));
+      std::ranges::stable_sort(analysis.findings.sections, {}, &Section::prominence);
+    }
   }
   analysis.analysis_seconds = seconds_since(read);
   return analysis;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "advise/advise.h"
 #include "analyze/findings.h"
 #include "base/error.h"
 #include "base/progress.h"
@@ -35,7 +36,8 @@ struct Analysis {
   // The graph of what must happen, with the times of its replay; empty where there is nothing to analyse.
   Lifted lifted;
   ReplayTimes times;
-  Findings findings;
+  AdviceList advice;  // ranked; its rules are valid for the program's life
+  Findings findings;  // of which section "advice" says the same
   // Set where a readable input holds nothing to analyse: why, and what to do about it. The findings then say only what is known of the capture (its health);
   // exit code 3.
   std::optional<Error> nothing_to_analyse;

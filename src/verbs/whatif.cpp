@@ -109,7 +109,8 @@ Section step_section(const EditScene& scene, const Outcome& outcome) {
   Section section{.key = "step", .title = "Step time"};
   const bool steps = std::ranges::any_of(outcome.windows, [&](std::uint32_t row) { return scene.lifted.windows[row].step != no_step; });
   if (!steps) section.title = "Time of the capture";
-  section.summary = fmt::format("{} instead of {} ({})", duration_text(outcome.after_ns), duration_text(outcome.before_ns), change_text(outcome.before_ns, outcome.after_ns));
+  section.summary =
+      fmt::format("{} instead of {} ({})", duration_text(outcome.after_ns), duration_text(outcome.before_ns), change_text(outcome.before_ns, outcome.after_ns));
   if (std::llround(outcome.optimistic_ns) != std::llround(outcome.pessimistic_ns))
     section.summary += fmt::format("; between {} and {}", duration_text(outcome.optimistic_ns), duration_text(outcome.pessimistic_ns));
   section.summary += ".";
@@ -152,12 +153,14 @@ Section step_section(const EditScene& scene, const Outcome& outcome) {
   for (const auto& [key, mean] : means) {
     const auto n = static_cast<double>(mean.count);
     const bool host = key.second == no_id<DeviceId>;
-    table.rows.push_back({whole(scene.timeline.ranks[index(key.first)].number), text(host ? "host" : "device " + scene.timeline.devices[index(key.second)].label),
-                          whole(mean.count), mean.measured / n, mean.before / n, mean.after / n, share(mean.before - mean.after, mean.before)});
+    table.rows.push_back({whole(scene.timeline.ranks[index(key.first)].number),
+                          text(host ? "host" : "device " + scene.timeline.devices[index(key.second)].label), whole(mean.count), mean.measured / n,
+                          mean.before / n, mean.after / n, share(mean.before - mean.after, mean.before)});
   }
   section.tables.push_back(std::move(table));
-  section.caveats.push_back(steps ? "Means of the steps that are neither first nor last nor outliers, unless there are no others; of several ranks the longest of each step."
-                                  : "No steps were found: the times are those of the whole capture.");
+  section.caveats.push_back(
+      steps ? "Means of the steps that are neither first nor last nor outliers, unless there are no others; of several ranks the longest of each step."
+            : "No steps were found: the times are those of the whole capture.");
   return section;
 }
 
