@@ -118,10 +118,10 @@ class Engine {
       if (!thread.inside) {
         thread.inside = true;
         thread.begun = now_;
-        begin(thread, action);
+        if (!action.removed) begin(thread, action);
       }
-      Nanoseconds end = thread.begun + action.duration;
-      if (waits_for_others(action)) {
+      Nanoseconds end = thread.begun + (action.removed ? 0 : action.duration);
+      if (!action.removed && waits_for_others(action)) {
         Happening* const awaited = first_undone(thread, action, end);
         if (awaited != nullptr) {
           awaited->waiting.emplace_back(number, true);

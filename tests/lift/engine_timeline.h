@@ -14,9 +14,19 @@
 
 namespace stepscope {
 
+// What a slice stands for in the program, the same in every run of it.
+struct SliceOrigin {
+  std::uint32_t rank = 0, thread = 0, row = 0;  // thread: of an action; no_thread = row is a device work
+  bool record = false;                          // of a synchronisation, on the device's rows
+  auto operator<=>(const SliceOrigin&) const = default;
+};
+inline constexpr std::uint32_t no_thread = 0xFFFF'FFFFu;
+
 struct WrittenRun {
   Timeline timeline;
   Facts facts;
+  std::vector<SliceOrigin> origins;  // per slice
+  std::map<SliceOrigin, SliceId> slices;
 };
 
 class RunWriter {
@@ -24,7 +34,8 @@ class RunWriter {
   static WrittenRun write(const Program& program, const std::vector<RankRun>& run) {
     RunWriter writer;
     for (std::uint32_t rank = 0; rank < program.ranks.size(); ++rank) writer.write_rank(program, run, rank);
-    WrittenRun written{writer.builder_.finish(), {}};
+    WrittenRun written{.timeline = writer.builder_.finish(), .facts = {}, .origins = std::move(writer.origins_), .slices = {}};
+    for (std::uint32_t row = 0; row < written.origins.size(); ++row) written.slices[written.origins[row]] = SliceId{row};
     written.facts = derive(written.timeline, {});
     return written;
   }
@@ -53,8 +64,11 @@ class RunWriter {
       for (std::size_t i = 0; i < actions.size(); ++i) {
         const Action& action = actions[i];
         const Interval when = run.actions[t][i];
+        if (action.removed) continue;
         const std::int64_t stream = rank.streams[action.stream];
+        SliceOrigin origin{.rank = number, .thread = static_cast<std::uint32_t>(t), .row = static_cast<std::uint32_t>(i)};
         const auto slice = [&](SliceKind kind, TrackId track, std::string_view name, Interval interval, std::uint64_t own, NameId detail = NameId{0}) {
+          origins_.push_back(origin);
           return builder_.add_slice(kind, track, interval.begin, interval.length(), builder_.names().intern(name), own, open.empty() ? no_number : open.back(),
                                     detail);
         };
@@ -69,12 +83,14 @@ class RunWriter {
         };
         // A record of the device about a wait, inside the call.
         const auto sync = [&](std::string_view name, std::int64_t on, std::int64_t waited_stream, std::uint64_t record) {
+          origin.record = true;
           const Interval inside{when.begin + when.length() / 10, when.end - when.length() / 10};
           builder_.add(SyncFact{slice(SliceKind::device_sync, stream_track(on), name, inside, correlation), waited_stream, record});
         };
         const auto works = [&] {
           for (std::uint32_t w = action.first_work; w < action.first_work + action.works; ++w) {
             const DeviceWork& work = rank.works[w];
+            origin = {.rank = number, .thread = no_thread, .row = w};
             slice(work.kind, stream_track(rank.streams[work.stream]), work.name, run.works[w], correlation, detail_of(program, work));
           }
         };
@@ -136,6 +152,7 @@ class RunWriter {
   }
 
   TimelineBuilder builder_;
+  std::vector<SliceOrigin> origins_;
 };
 
 }  // namespace stepscope

@@ -1,39 +1,43 @@
-// Edits that an engine's author can make on the program itself, each beside the same edit on the graph that was lifted from the program's trace.
+// Edits that an engine's author can make on the program itself, each beside the edit of edit/ that means the same, made on the graph that was lifted from the
+// program's trace.
 #pragma once
 
 #include <cmath>
 #include <functional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "graph/rewire.h"
-#include "lift/lift.h"
 #include "program.h"
 
 namespace stepscope {
 
 struct PairedEdit {
-  std::string_view name;
-  void (*on_program)(Program& program, std::uint64_t seed);
-  void (*on_graph)(Graph& graph, std::uint64_t seed);
+  std::string_view edits;  // of the graph, one after the other, separated by ";"; KERNEL stands for one of the program's kernel names, chosen by its seed
+  void (*on_program)(Program& program, std::string_view kernel);
 };
+
+// In graphs of kernels a removed one leaves a different graph: those have no launch of their own.
+inline std::string_view kernel_of(std::uint64_t seed, bool in_graphs) {
+  static constexpr std::string_view names[] = {"ampere_sgemm_128x64_tn", "sm80_xmma_gemm_f16f16", "vectorized_elementwise_kernel",
+                                               "layer_norm_kernel",      "softmax_warp_forward",  "graph_gemm_kernel"};
+  return names[seed % (in_graphs ? 6 : 5)];
+}
 
 namespace paired {
 
-inline Nanoseconds scaled(Nanoseconds duration, double by) {
-  return static_cast<Nanoseconds>(std::llround(static_cast<double>(duration) * by));
+inline void scale(Nanoseconds& duration, int percent) {
+  duration = static_cast<Nanoseconds>(std::llround(static_cast<double>(duration) * percent / 100.0));
 }
 
 inline void for_works(Program& program, const std::function<void(DeviceWork&)>& change) {
   for (RankProgram& rank : program.ranks)
     for (DeviceWork& work : rank.works) change(work);
 }
-inline void for_actions(Program& program, const std::function<void(Action&)>& change) {
+inline void for_actions(Program& program, const std::function<void(RankProgram&, Action&)>& change) {
   for (RankProgram& rank : program.ranks)
     for (auto& thread : rank.threads)
-      for (Action& action : thread) change(action);
+      for (Action& action : thread) change(rank, action);
 }
 // Work of a thread with the operator that it belongs to ("" = Python).
 inline void for_busy(Program& program, const std::function<void(std::string_view, Action&)>& change) {
@@ -47,177 +51,103 @@ inline void for_busy(Program& program, const std::function<void(std::string_view
       }
     }
 }
-inline void for_operations(Graph& graph, const std::function<bool(OpId)>& which, double by) {
-  for (std::uint32_t op = 1; op < graph.size(); ++op)
-    if (which(OpId{op})) graph.operations.duration[op] = scaled(graph.operations.duration[op], by);
-}
-inline bool is_communication(std::string_view name) {
-  return name.starts_with("nccl");
-}
-inline bool is_of(const Graph& graph, OpId op, OperationClass c) {
-  return graph.operations.operation_class[op] == c;
+inline bool is_communication(const DeviceWork& work) {
+  return work.name.starts_with("nccl");
 }
 
 template <int percent>
-void scale_kernels(Program& program, std::uint64_t) {
+void scale_kernels(Program& program, std::string_view) {
   for_works(program, [](DeviceWork& work) {
-    if (work.kind == SliceKind::kernel && !is_communication(work.name)) work.duration = scaled(work.duration, percent / 100.0);
+    if (work.kind == SliceKind::kernel && !is_communication(work)) scale(work.duration, percent);
   });
 }
 template <int percent>
-void scale_kernel_operations(Graph& graph, std::uint64_t) {
-  for_operations(graph, [&](OpId op) { return is_of(graph, op, OperationClass::compute); }, percent / 100.0);
-}
-
-inline constexpr std::string_view kernel_names[] = {"ampere_sgemm_128x64_tn", "sm80_xmma_gemm_f16f16", "vectorized_elementwise_kernel",
-                                                    "layer_norm_kernel",      "softmax_warp_forward",  "graph_gemm_kernel"};
-inline std::string_view kernel_of(std::uint64_t seed) {
-  return kernel_names[seed % 6];
-}
-template <int percent>
-void scale_named(Program& program, std::uint64_t seed) {
+void scale_named(Program& program, std::string_view kernel) {
   for_works(program, [&](DeviceWork& work) {
-    if (work.name == kernel_of(seed)) work.duration = scaled(work.duration, percent / 100.0);
+    if (work.name == kernel) scale(work.duration, percent);
   });
 }
-template <int percent>
-void scale_named_operations(Graph& graph, std::uint64_t seed) {
-  for_operations(graph, [&](OpId op) { return graph.name_of(op) == kernel_of(seed); }, percent / 100.0);
-}
-inline void set_named(Program& program, std::uint64_t seed) {
+inline void set_named(Program& program, std::string_view kernel) {
   for_works(program, [&](DeviceWork& work) {
-    if (work.name == kernel_of(seed)) work.duration = 12'000;
+    if (work.name == kernel) work.duration = 12'000;
   });
 }
-inline void set_named_operations(Graph& graph, std::uint64_t seed) {
-  for (std::uint32_t op = 1; op < graph.size(); ++op)
-    if (graph.name_of(OpId{op}) == kernel_of(seed)) graph.operations.duration[op] = 12'000;
-}
-
 template <int percent>
-void scale_communication(Program& program, std::uint64_t) {
+void scale_communication(Program& program, std::string_view) {
   for_works(program, [](DeviceWork& work) {
-    if (is_communication(work.name)) work.duration = scaled(work.duration, percent / 100.0);
+    if (is_communication(work)) scale(work.duration, percent);
   });
 }
-// Of several ranks, the members of a collective last as long as they wait: only the transfer is scaled.
-template <int percent>
-void scale_communication_operations(Graph& graph, std::uint64_t) {
-  bool transfers = false;
-  for (std::uint32_t op = 1; op < graph.size(); ++op) transfers = transfers || is_of(graph, OpId{op}, OperationClass::transfer);
-  for_operations(graph, [&](OpId op) { return is_of(graph, op, transfers ? OperationClass::transfer : OperationClass::communication); }, percent / 100.0);
-}
-
-inline void free_copies(Program& program, std::uint64_t) {
+inline void free_copies(Program& program, std::string_view) {
   for_works(program, [](DeviceWork& work) {
     if (work.kind == SliceKind::copy) work.duration = 0;
   });
 }
-inline void free_copy_operations(Graph& graph, std::uint64_t) {
-  for_operations(graph, [&](OpId op) { return is_of(graph, op, OperationClass::copy); }, 0);
-}
-
 template <int percent>
-void scale_operators(Program& program, std::uint64_t) {
+void scale_operators(Program& program, std::string_view) {
   for_busy(program, [](std::string_view name, Action& action) {
-    if (!name.empty()) action.duration = scaled(action.duration, percent / 100.0);
+    if (!name.empty()) scale(action.duration, percent);
   });
 }
-template <int percent>
-void scale_operator_operations(Graph& graph, std::uint64_t) {
-  for_operations(graph, [&](OpId op) { return is_of(graph, op, OperationClass::framework); }, percent / 100.0);
-}
-inline void halve_one_operator(Program& program, std::uint64_t) {
+inline void halve_one_operator(Program& program, std::string_view) {
   for_busy(program, [](std::string_view name, Action& action) {
-    if (name == "aten::linear") action.duration = scaled(action.duration, 0.5);
+    if (name == "aten::linear") scale(action.duration, 50);
   });
 }
-inline void halve_one_operator_operations(Graph& graph, std::uint64_t) {
-  for_operations(graph, [&](OpId op) { return is_of(graph, op, OperationClass::framework) && graph.name_of(op) == "aten::linear"; }, 0.5);
-}
-
-inline void free_python(Program& program, std::uint64_t) {
+inline void free_python(Program& program, std::string_view) {
   for_busy(program, [](std::string_view name, Action& action) {
     if (name.empty()) action.duration = 0;
   });
 }
-// What is left of the time in which a thread waited for another one is no Python.
-inline void free_python_operations(Graph& graph, std::uint64_t) {
-  for_operations(
-      graph,
-      [&](OpId op) {
-        if (!is_of(graph, op, OperationClass::python)) return false;
-        for (std::uint32_t row = graph.first_dependency(op); row < graph.end_dependency(op); ++row)
-          if (graph.dependencies.kind[row] == DependencyKind::hand_over) return false;
-        return true;
-      },
-      0);
-}
-
-inline void free_launch_calls(Program& program, std::uint64_t) {
-  for_actions(program, [](Action& action) {
+inline void free_launches(Program& program, std::string_view) {
+  for_actions(program, [](RankProgram&, Action& action) {
     if (action.what == Do::launch) action.duration = 0;
-  });
-}
-inline void free_launch_call_operations(Graph& graph, std::uint64_t) {
-  for_operations(graph, [&](OpId op) { return is_of(graph, op, OperationClass::launch) && graph.name_of(op) != "cudaMemcpy"; }, 0);
-}
-
-inline void free_launch_latency(Program& program, std::uint64_t) {
-  for_actions(program, [](Action& action) {
     if (action.what == Do::launch || action.what == Do::blocking_copy) action.latency = 0;
   });
 }
-inline void free_launch_lags(Graph& graph, std::uint64_t) {
-  for (std::uint32_t row = 0; row < graph.dependencies.size(); ++row)
-    if (graph.dependencies.lag_kind[row] == LagKind::launch) graph.dependencies.lag[row] = 0;
-}
-
-inline bool is_synchronisation(Do what) {
-  return what == Do::sync_stream || what == Do::sync_event || what == Do::sync_device;
-}
-inline void remove_synchronisation(Program& program, std::uint64_t) {
-  for_actions(program, [](Action& action) {
-    if (is_synchronisation(action.what)) action.waits = false, action.duration = 0;
+inline void no_synchronisation(Program& program, std::string_view) {
+  for_actions(program, [](RankProgram&, Action& action) {
+    if (action.what == Do::sync_stream || action.what == Do::sync_event || action.what == Do::sync_device) action.waits = false;
   });
 }
-inline void remove_synchronisation_operations(Graph& graph, std::uint64_t) {
-  const auto removed = [&](OpId op) { return is_of(graph, op, OperationClass::synchronisation) && graph.name_of(op).ends_with("Synchronize"); };
-  for_operations(graph, removed, 0);
-  rewire(graph, [&](OpId op, std::uint32_t row) { return graph.dependencies.kind[row] == DependencyKind::synchronise && removed(op); }, {});
+inline void remove_synchronisation(Program& program, std::string_view) {
+  for_actions(program, [](RankProgram&, Action& action) {
+    if (action.what == Do::sync_stream || action.what == Do::sync_event || action.what == Do::sync_device) action.removed = true;
+  });
 }
-
-inline void faster_everywhere(Program& program, std::uint64_t seed) {
-  scale_kernels<50>(program, seed), scale_operators<50>(program, seed), scale_communication<50>(program, seed);
+inline void remove_named(Program& program, std::string_view kernel) {
+  for_actions(program, [&](RankProgram& rank, Action& action) {
+    if (action.what == Do::launch && action.works == 1 && rank.works[action.first_work].name == kernel) action.removed = true;
+  });
 }
-inline void faster_everywhere_operations(Graph& graph, std::uint64_t seed) {
-  scale_kernel_operations<50>(graph, seed), scale_operator_operations<50>(graph, seed), scale_communication_operations<50>(graph, seed);
+inline void faster_everywhere(Program& program, std::string_view kernel) {
+  scale_kernels<50>(program, kernel), scale_operators<50>(program, kernel), scale_communication<50>(program, kernel);
 }
-inline void nothing(Program&, std::uint64_t) {}
-inline void nothing_operations(Graph&, std::uint64_t) {}
+inline void nothing(Program&, std::string_view) {}
 
 }  // namespace paired
 
 inline constexpr PairedEdit paired_edits[] = {
-    {"none", paired::nothing, paired::nothing_operations},
-    {"one kernel by 0.5", paired::scale_named<50>, paired::scale_named_operations<50>},
-    {"one kernel by 2", paired::scale_named<200>, paired::scale_named_operations<200>},
-    {"one kernel free", paired::scale_named<0>, paired::scale_named_operations<0>},
-    {"one kernel set to 12 us", paired::set_named, paired::set_named_operations},
-    {"all kernels by 0.5", paired::scale_kernels<50>, paired::scale_kernel_operations<50>},
-    {"all kernels by 0.1", paired::scale_kernels<10>, paired::scale_kernel_operations<10>},
-    {"all kernels by 2", paired::scale_kernels<200>, paired::scale_kernel_operations<200>},
-    {"communication by 0.25", paired::scale_communication<25>, paired::scale_communication_operations<25>},
-    {"communication by 3", paired::scale_communication<300>, paired::scale_communication_operations<300>},
-    {"copies free", paired::free_copies, paired::free_copy_operations},
-    {"all operators by 0.5", paired::scale_operators<50>, paired::scale_operator_operations<50>},
-    {"all operators by 3", paired::scale_operators<300>, paired::scale_operator_operations<300>},
-    {"one operator by 0.5", paired::halve_one_operator, paired::halve_one_operator_operations},
-    {"Python free", paired::free_python, paired::free_python_operations},
-    {"launch calls free", paired::free_launch_calls, paired::free_launch_call_operations},
-    {"launch latency zero", paired::free_launch_latency, paired::free_launch_lags},
-    {"synchronisations removed", paired::remove_synchronisation, paired::remove_synchronisation_operations},
-    {"kernels, operators, communication by 0.5", paired::faster_everywhere, paired::faster_everywhere_operations},
+    {"", paired::nothing},
+    {"scale name=KERNEL by=0.5", paired::scale_named<50>},
+    {"scale name=KERNEL by=2", paired::scale_named<200>},
+    {"free name=KERNEL", paired::scale_named<0>},
+    {"set name=KERNEL to=12us", paired::set_named},
+    {"remove name=KERNEL", paired::remove_named},
+    {"scale class=compute by=0.5", paired::scale_kernels<50>},
+    {"scale class=compute by=0.1", paired::scale_kernels<10>},
+    {"scale class=compute by=2", paired::scale_kernels<200>},
+    {"scale COMMUNICATION by=0.25", paired::scale_communication<25>},
+    {"scale COMMUNICATION by=3", paired::scale_communication<300>},
+    {"free class=copy", paired::free_copies},
+    {"scale class=framework by=0.5", paired::scale_operators<50>},
+    {"scale class=framework by=3", paired::scale_operators<300>},
+    {"scale class=framework name=aten::linear by=0.5", paired::halve_one_operator},
+    {"free class=python", paired::free_python},
+    {"launch_cost", paired::free_launches},
+    {"no_sync name=cuda*Synchronize", paired::no_synchronisation},
+    {"remove class=synchronisation name=cuda*Synchronize", paired::remove_synchronisation},
+    {"scale class=compute by=0.5; scale class=framework by=0.5; scale COMMUNICATION by=0.5", paired::faster_everywhere},
 };
 
 }  // namespace stepscope

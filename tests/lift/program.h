@@ -51,6 +51,7 @@ struct Action {
   std::int64_t sequence = -1;  // of an operator: autograd's number
   bool backward = false;       // of an operator with a number
   bool waits = true;           // of a sync: false = an edit took the waiting away
+  bool removed = false;        // does not happen
 };
 
 struct RankProgram {

@@ -220,9 +220,8 @@ class RandomProgram {
       streams_.push_back(36);
       const auto own = static_cast<std::uint32_t>(streams_.size() - 1);
       for (std::uint32_t i = 1 + below(3); i > 0; --i) {
+        act({.what = Do::enter, .name = "aten::pin_memory"});  // a thread's first record: what it did before, no trace tells
         busy(20'000, 300'000);
-        act({.what = Do::enter, .name = "aten::pin_memory"});
-        busy(2'000, 8'000);
         launch(own, "Memcpy HtoD (Pinned -> Device)", SliceKind::copy, device_time(10'000, 90'000));
         busy(500, 2'000);
         act({.what = Do::leave});
