@@ -57,11 +57,12 @@ struct TypicalLags {
 struct ReadyTime {
   Nanoseconds launched = std::numeric_limits<Nanoseconds>::min(), others = std::numeric_limits<Nanoseconds>::min();
   Nanoseconds time() const { return launched > others ? launched : others; }
-  // Whether it waited clearly longer than operations usually do.
+  // Whether it waited clearly longer than operations usually do, for its launch as well as for what it was queued behind.
   bool waited_longer(Nanoseconds start, const TypicalLags& typical) const {
-    const Nanoseconds launch = launched > others ? 3 * typical.launch > 20'000 ? 3 * typical.launch : 20'000 : 0;
+    const Nanoseconds launch = 3 * typical.launch > 20'000 ? 3 * typical.launch : 20'000;
     const Nanoseconds gap = 3 * typical.gap > 5'000 ? 3 * typical.gap : 5'000;
-    return start - time() > (launched > others ? launch : gap);
+    if (launched != std::numeric_limits<Nanoseconds>::min() && start - launched <= launch) return false;
+    return launched > others || start - others > gap;
   }
 };
 

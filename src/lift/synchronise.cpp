@@ -36,6 +36,7 @@ class Synchroniser {
     for (std::vector<ThreadPart>& parts : draft_.parts)
       for (ThreadPart& part : parts)
         if (part.owner != no_id<SliceId> && is_api_call(draft_.timeline.slices.kind[part.owner])) look_at(part);
+    settle_waits();
   }
 
  private:
@@ -89,17 +90,62 @@ class Synchroniser {
     return {};
   }
 
-  // The thread goes on when the call has begun and what it waits for has ended; what is left of the call is its own time.
+  // A call and what it waits for.
+  struct Wait {
+    OpId op{};
+    NameId name{};
+    Nanoseconds begin = 0, end = 0;
+    Nanoseconds ready = 0;  // when it had begun and all that it waits for had ended
+    std::vector<const StreamSlice*> on = {};
+  };
+
   void wait_in(const ThreadPart& part, const std::vector<const StreamSlice*>& waited) {
-    Nanoseconds ready = part.begin;
-    std::vector<const StreamSlice*> taken;
+    Wait wait{.op = part.op, .name = draft_.timeline.slices.name[part.owner], .begin = part.begin, .end = part.end, .ready = part.begin};
     for (const StreamSlice* slice : waited) {
       if (slice->end > part.end + clock_tolerance || slice->launched > part.begin) continue;  // it cannot have waited for that
-      taken.push_back(slice);
-      ready = std::max(ready, std::min(slice->end, part.end));
+      wait.on.push_back(slice);
+      wait.ready = std::max(wait.ready, std::min(slice->end, part.end));
     }
-    for (const StreamSlice* slice : taken) depend(part.op, *slice, part.end);
-    if (!taken.empty()) draft_.builder.operations().duration[part.op] = part.end - ready;
+    if (!wait.on.empty()) waits_.push_back(std::move(wait));
+  }
+
+  // The thread goes on when the call has begun and what it waits for has ended. What is left of the call then is its own time, as long as calls of this name
+  // usually take that find nothing to wait for, and before it what it takes to wake the thread (LagKind::hand_over). Of a name whose calls all waited, all of
+  // it is the call's own.
+  void settle_waits() {
+    struct Usual {
+      std::vector<Nanoseconds> own, returns;
+    };
+    std::unordered_map<NameId, Usual> usual;
+    for (const Wait& wait : waits_) {
+      const bool waited = wait.ready > wait.begin;
+      (waited ? usual[wait.name].returns : usual[wait.name].own).push_back(wait.end - wait.ready);
+    }
+    const auto median = [](std::vector<Nanoseconds>& values) -> std::optional<Nanoseconds> {
+      if (values.empty()) return std::nullopt;
+      const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+      std::ranges::nth_element(values, middle);
+      return *middle;
+    };
+    std::unordered_map<NameId, std::pair<std::optional<Nanoseconds>, std::optional<Nanoseconds>>> typical;
+    for (auto& [name, one] : usual) typical[name] = {median(one.own), median(one.returns)};
+    for (const Wait& wait : waits_) {
+      const auto& [own, returns] = typical.at(wait.name);
+      const Nanoseconds rest = wait.end - wait.ready;
+      Nanoseconds duration = rest, waking = 0;
+      if (wait.ready > wait.begin) {
+        duration = std::min(own.value_or(rest), rest);
+        waking = rest - duration;
+      } else if (returns) {
+        waking = std::max<Nanoseconds>(0, *returns - duration);
+      }
+      draft_.builder.operations().duration[wait.op] = duration;
+      for (const StreamSlice* slice : wait.on) {
+        // At most what the trace leaves room for; negative where clocks disagree.
+        const Nanoseconds lag = std::min(waking, wait.end - duration - slice->end);
+        draft_.builder.depend(wait.op, Moment::end(slice->op), DependencyKind::synchronise, lag, lag == 0 ? LagKind::none : LagKind::hand_over);
+      }
+    }
   }
 
   void depend(OpId op, const StreamSlice& slice, Nanoseconds end) {
@@ -136,6 +182,7 @@ class Synchroniser {
 
   Draft& draft_;
   const SyncCalls calls_;
+  std::vector<Wait> waits_;
   std::unordered_map<RankId, std::vector<const StreamSlice*>> by_end_;
   std::unordered_map<SliceId, const StreamSlice*> own_;  // of calls that launch a copy: it
 };
