@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analyze/collective_call.h"
-#include "analyze/recorded_argument.h"
 #include "base/kernel_name.h"
+#include "facts/collective_call.h"
+#include "facts/recorded_argument.h"
 
 namespace stepscope {
 

@@ -86,6 +86,8 @@ bool take_arguments(std::string_view detail, CollectiveCall& call) {
   if (call.group_size && *call.group_size <= 0) call.group_size.reset();
   call.group = recorded_argument(detail, "Process Group Name").value_or("");
   call.group_ranks = recorded_argument(detail, "Process Group Ranks").value_or("");
+  call.sequence = recorded_number(detail, "Seq");
+  if (!call.sequence) call.sequence = recorded_number(detail, "seq");
   return true;
 }
 

@@ -7,31 +7,11 @@
 #include <string_view>
 
 #include "base/dtype.h"
+#include "facts/collectives.h"
 #include "facts/facts.h"
 #include "timeline/timeline.h"
 
 namespace stepscope {
-
-enum class CollectiveFunction : std::uint8_t {
-  all_reduce,
-  all_gather,
-  reduce_scatter,
-  all_to_all,
-  broadcast,
-  reduce,
-  gather,
-  scatter,
-  send_receive,  // point to point, grouped or not
-  send,
-  receive,
-  barrier,
-  custom_all_reduce,  // outside of collective libraries: one-shot, two-shot, multimem, cross_device_reduce
-  expert_dispatch,    // DeepEP
-  expert_combine,
-  expert_notify,
-  unknown,
-};
-std::string_view collective_function_name(CollectiveFunction function);  // "all-reduce"
 
 // Where the size and group of a call were found.
 enum class CollectiveSource : std::uint8_t { kernel_arguments, operator_arguments, operator_shapes, kernel_name };
@@ -42,9 +22,10 @@ struct CollectiveCall {
   DataType type = DataType::unknown;
   std::optional<std::int64_t> bytes;  // as nccl-tests counts: all-gather its output, the others their input; all-to-all all that a rank sends
   std::optional<std::int64_t> group_size;
-  std::string group;               // "Process Group Name"; "" = not recorded
-  std::string group_ranks;         // as recorded: "[0, 1, 2, 3]"; "" = not recorded
-  SliceId cause = no_id<SliceId>;  // the operator or annotation that the sizes come from
+  std::string group;                     // "Process Group Name"; "" = not recorded
+  std::string group_ranks;               // as recorded: "[0, 1, 2, 3]"; "" = not recorded
+  std::optional<std::int64_t> sequence;  // "Seq": the number of the call in its group
+  SliceId cause = no_id<SliceId>;        // the operator or annotation that the sizes come from
 };
 
 // slice: a device slice of class communication.

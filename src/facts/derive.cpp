@@ -15,6 +15,9 @@ Facts derive(const Timeline& timeline, const FactOptions& options) {
   find_start_transients(timeline, facts);
   find_steps(timeline, facts);
   find_step_windows(timeline, facts);
+  match_collectives(timeline, facts);
+  find_clocks(timeline, facts);
+  drop_collectives_apart(timeline, facts);
   return facts;
 }
 

@@ -17,6 +17,9 @@ void find_unrecorded_launches(const Timeline& timeline, Facts& facts);          
 void find_start_transients(const Timeline& timeline, Facts& facts);                      // transients.cpp
 void find_steps(const Timeline& timeline, Facts& facts);                                 // steps.cpp
 void find_step_windows(const Timeline& timeline, Facts& facts);                          // devices.cpp
+void match_collectives(const Timeline& timeline, Facts& facts);                          // collectives.cpp
+void find_clocks(const Timeline& timeline, Facts& facts);                                // clock.cpp
+void drop_collectives_apart(const Timeline& timeline, Facts& facts);                     // collectives.cpp: what clocks contradict
 
 // Ways to find steps, tried in this order by find_steps(); without steps where that way finds none.
 std::vector<RankSteps> steps_from_profiler(const Timeline& timeline);                           // steps.cpp; of every rank

@@ -12,6 +12,8 @@
 #include "base/ids.h"
 #include "base/time.h"
 #include "facts/api_calls.h"
+#include "facts/clock.h"
+#include "facts/collectives.h"
 #include "timeline/timeline.h"
 
 namespace stepscope {
@@ -112,6 +114,9 @@ struct Facts {
 
   std::vector<RankSteps> steps;      // per rank: facts/steps.cpp
   std::vector<DeviceFacts> devices;  // devices with slices, by (rank, label): facts/devices.cpp
+
+  Collectives collectives;        // of several ranks: facts/collectives.cpp; nothing with a single rank
+  std::vector<RankClock> clocks;  // per rank: facts/clock.cpp; empty with a single rank
 };
 
 struct FactOptions {

@@ -34,6 +34,13 @@ void GraphBuilder::depend(OpId operation, Moment on, DependencyKind kind, Nanose
   edges_.push_back({static_cast<std::uint32_t>(operation), on, lag, kind, lag_kind});
 }
 
+void GraphBuilder::redirect_ends(const Column<OpId>& to) {
+  for (Edge& edge : edges_) {
+    const OpId on = edge.moment.operation();
+    if (edge.moment.is_end() && index(on) < to.size() && to[on] != no_id<OpId>) edge.moment = Moment::end(to[on]);
+  }
+}
+
 GraphBuilder::Finished GraphBuilder::finish() && {
   const std::size_t n = graph_.size();
   // Dependencies by operation, and who waits for each operation.

@@ -28,6 +28,8 @@ class GraphBuilder {
   // Numbers given here hold for this builder; finish() tells the final ones.
   OpId add(const Operation& operation);
   void depend(OpId operation, Moment on, DependencyKind kind, Nanoseconds lag = 0, LagKind lag_kind = LagKind::none);
+  // Whoever waits for the end of an operation i with to[i] ≠ no_id waits for the end of to[i] instead: of the dependencies so far.
+  void redirect_ends(const Column<OpId>& to);
   std::size_t size() const { return graph_.size(); }
   // May be changed until finish().
   OperationColumns& operations() { return graph_.operations; }

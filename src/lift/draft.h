@@ -113,5 +113,8 @@ void hand_over_between_threads(Draft& draft);  // hand_over.cpp
 void follow_flows(Draft& draft);               // flow.cpp
 void order_threads(Draft& draft);              // program_order.cpp
 void mark_windows(Draft& draft);               // windows.cpp
+void join_collectives(Draft& draft);           // collectives.cpp: collectives over ranks
+// collectives.cpp: of the finished graph: from each rank's clock to the first rank's. measured: per operation.
+void use_common_clock(Draft& draft, Column<Interval>& measured);
 
 }  // namespace stepscope

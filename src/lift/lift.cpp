@@ -55,6 +55,7 @@ Lifted lift(const Timeline& timeline, const Facts& facts, Interval when) {
   follow_flows(draft);
   order_threads(draft);
   mark_windows(draft);
+  join_collectives(draft);
 
   GraphBuilder::Finished finished = std::move(draft.builder).finish();
   Lifted& lifted = draft.lifted;
@@ -73,6 +74,9 @@ Lifted lift(const Timeline& timeline, const Facts& facts, Interval when) {
     window.begin = renumbered(window.begin);
     window.end = renumbered(window.end);
   }
+  for (MemberOperations& member : lifted.members)
+    for (OpId* const op : {&member.arrival, &member.completion, &member.transfer}) *op = finished.number[index(*op)];
+  use_common_clock(draft, measured);
   account_for_lags(draft, measured);
   return std::move(draft.lifted);
 }

@@ -5,7 +5,10 @@
 //   every device slice (kernel, copy, fill) on its stream;
 //   every CPU thread, from its first slice to its last, cut into parts: a runtime or driver call is one part; between calls, the own time of each framework
 //   operator is one, and Python, annotations and time without any record are one (class python: Python time never vanishes);
-//   with several ranks, every matched collective: one transfer on the links, which starts when its last member has arrived.
+//   with several ranks, every matched collective (Facts::collectives): one transfer on the links, which starts when its last member has arrived and ends when
+//   the first member leaves. A member's kernel is two operations then: its arrival (no duration: it lasts until the transfer begins), and what is left of it
+//   when the transfer has ended.
+// All times of the Graph are on the first rank's clock: those of rank r are earlier by the clock offset of r (Facts::clocks) than in the Timeline.
 // Delays that no dependency explains become lags of kind `unexplained`, and are counted.
 #pragma once
 
@@ -28,7 +31,7 @@ struct GraphWindow {
   std::int64_t number = 0;            // of the step
   bool outlier = false;               // left out of means
   Moment begin, end;
-  Interval measured;
+  Interval measured;  // on the rank's own clock
 };
 inline constexpr Interval whole_time{std::numeric_limits<Nanoseconds>::min(), std::numeric_limits<Nanoseconds>::max()};
 inline constexpr std::uint32_t no_step = 0xFFFF'FFFFu;
@@ -50,6 +53,13 @@ struct DeviceLags {
   LagAccount lags;
 };
 
+// The operations of a collective's member.
+struct MemberOperations {
+  SliceId slice{};               // its kernel
+  OpId arrival{}, completion{};  // whose start is the kernel's start, and whose end is the kernel's end
+  OpId transfer{};               // what it waits for together with the other members
+};
+
 struct Lifted {
   Interval when;  // slices that start in it were lifted
   Graph graph;
@@ -57,6 +67,12 @@ struct Lifted {
   std::vector<GraphWindow> windows;     // by rank, device (the host first), step; of ranks without steps, each device's whole capture
   std::vector<DeviceLags> device_lags;  // in the order of Facts::devices
   std::uint32_t dropped_in_cycles = 0;
+
+  std::vector<MemberOperations> members;       // of lifted collectives, by slice
+  std::uint32_t collectives_contradicted = 0;  // matched ones of which a member left before the last one came, by the corrected clocks: not lifted as such
+  std::vector<Nanoseconds> clock_offsets;      // per rank: time on its own clock − time in the Graph
+  // The moment at which a device slice ends; of a slice that was lifted.
+  Moment end_of(SliceId slice) const;
 };
 
 // when: only slices that start in it become operations, as if the capture had begun and ended there.
