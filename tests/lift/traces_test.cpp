@@ -103,5 +103,22 @@ TEST(Traces, WithGapsInTheirRecordsAreNot) {
   }
 }
 
+// Eight ranks and eight collectives: all are joined, and a rank that comes 1 ms later lets all others wait for as long.
+TEST(Traces, OfEightRanksAreJoinedInTheirCollectives) {
+  if (!std::filesystem::exists(traces)) GTEST_SKIP() << traces << " is not here";
+  const Case c = lift_trace(traces / "param_dlrm_8rank");
+  EXPECT_EQ(c.lifted.members.size(), 64u);
+  EXPECT_EQ(c.lifted.collectives_contradicted, 0u);
+  const MatchedCollective& first = c.facts.collectives.matched.front();
+  const auto members = c.facts.collectives.members_of(first);
+  // The member that came last, and how long its kernel was.
+  const auto last = std::ranges::max_element(members, {}, [&](const CollectiveMember& one) { return c.timeline.slices.start[one.slice]; });
+  Graph graph = c.lifted.graph.copy();
+  const OpId arrival = c.lifted.operation_of[last->slice];
+  for (std::uint32_t row = graph.first_dependency(arrival); row < graph.end_dependency(arrival); ++row) graph.dependencies.lag[row] += 1'000'000;
+  const ReplayTimes later = replay(graph);
+  for (const CollectiveMember& one : members) EXPECT_EQ(later[c.lifted.end_of(one.slice)] - c.times[c.lifted.end_of(one.slice)], 1'000'000);
+}
+
 }  // namespace
 }  // namespace stepscope

@@ -1,0 +1,125 @@
+// Collectives over ranks in a lifted graph: none transfers before all have arrived, and whoever comes earlier or later moves the others as it should.
+#include <gtest/gtest.h>
+
+#include "facts/several_ranks.h"
+#include "graph/check.h"
+#include "lift/lift.h"
+#include "simulate/replay.h"
+
+namespace stepscope {
+namespace {
+
+constexpr Nanoseconds ms = 1'000'000;
+
+// Both ranks work on the host, then take part in an all-reduce of 1 ms, then run a kernel of 2 ms. Rank 0 works for 10 ms, rank 1 for 15 ms. Rank 1's clock is
+// `ahead`.
+struct TwoRanks {
+  explicit TwoRanks(Nanoseconds ahead) : run(2) {
+    const std::string detail = SeveralRanks::arguments("allreduce", "0", "[0, 1]", 2, 0);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      const Nanoseconds clock = rank == 0 ? 0 : ahead, late = rank == 0 ? 0 : 5 * ms;
+      work[rank] = run.operation(run.threads[rank], "work", clock + 1, 10 * ms + late);
+      const Nanoseconds launched = clock + 1 + 10 * ms + late;
+      member[rank] = run.launched_collective(rank, launched, launched + 10'000, clock + 16 * ms + 10'001, detail);
+      run.call(run.threads[rank], "cudaLaunchKernel", launched + 20'000, 1000, 90 + rank);
+      after[rank] = run.kernel(run.streams[rank], "gemm", clock + 16 * ms + 12'001, 2 * ms, 90 + rank);
+    }
+    run.finish();
+    lifted = lift(run.timeline, run.facts);
+  }
+  SeveralRanks run;
+  Lifted lifted;
+  SliceId work[2], member[2], after[2];
+};
+
+TEST(LiftedCollectives, ReplayAsTheyWere) {
+  for (const Nanoseconds ahead : {Nanoseconds{0}, 250'000l, 40 * ms}) {
+    const TwoRanks two(ahead);
+    EXPECT_TRUE(check(two.lifted.graph).empty());
+    EXPECT_EQ(two.lifted.dropped_in_cycles, 0u);
+    EXPECT_EQ(two.lifted.collectives_contradicted, 0u);
+    ASSERT_EQ(two.lifted.members.size(), 2u);
+    EXPECT_EQ(two.lifted.clock_offsets, (std::vector<Nanoseconds>{0, ahead}));
+    const ReplayTimes times = replay(two.lifted.graph);
+    const SliceColumns& s = two.run.timeline.slices;
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      const Nanoseconds offset = two.lifted.clock_offsets[rank];
+      for (const SliceId slice : {two.member[rank], two.after[rank]}) {
+        EXPECT_EQ(times.start(two.lifted.operation_of[slice]), s.start[slice] - offset);
+        EXPECT_EQ(times[two.lifted.end_of(slice)], s.end(slice) - offset);
+      }
+    }
+    // From rank 1's arrival on.
+    const OpId transfer = two.lifted.members[0].transfer;
+    EXPECT_EQ(two.lifted.members[1].transfer, transfer);
+    EXPECT_EQ(two.lifted.graph.operations.operation_class[transfer], OperationClass::transfer);
+    EXPECT_EQ(two.lifted.graph.place_of(transfer).kind, PlaceKind::link);
+    EXPECT_EQ(two.lifted.graph.operations.bytes[transfer], 4000);
+    EXPECT_EQ(times.start(transfer), 15 * ms + 10'001);
+    EXPECT_EQ(two.lifted.graph.operations.duration[transfer], 1 * ms);
+  }
+}
+
+// The late rank on time: all that follows is 5 ms earlier, on both ranks, and no nanosecond more.
+TEST(LiftedCollectives, ALateRankOnTimeSavesWhatItWasLate) {
+  for (const Nanoseconds ahead : {Nanoseconds{0}, 40 * ms}) {
+    const TwoRanks two(ahead);
+    const ReplayTimes before = replay(two.lifted.graph);
+    Graph graph = two.lifted.graph.copy();
+    graph.operations.duration[two.lifted.operation_of[two.work[1]]] -= 5 * ms;
+    const ReplayTimes after = replay(graph);
+    for (std::size_t rank = 0; rank < 2; ++rank)
+      for (const SliceId slice : {two.member[rank], two.after[rank]}) EXPECT_EQ(before[two.lifted.end_of(slice)] - after[two.lifted.end_of(slice)], 5 * ms);
+    // Rank 0 arrives when it did.
+    EXPECT_EQ(before.start(two.lifted.operation_of[two.member[0]]), after.start(two.lifted.operation_of[two.member[0]]));
+    // Earlier still saves no more: then rank 0 is the last.
+    graph.operations.duration[two.lifted.operation_of[two.work[1]]] -= 3 * ms;
+    const ReplayTimes earlier = replay(graph);
+    for (std::size_t rank = 0; rank < 2; ++rank) EXPECT_EQ(before[two.lifted.end_of(two.after[rank])] - earlier[two.lifted.end_of(two.after[rank])], 5 * ms);
+  }
+}
+
+TEST(LiftedCollectives, WhoWaitsAnywayLosesNothingByBeingLater) {
+  const TwoRanks two(0);
+  const ReplayTimes before = replay(two.lifted.graph);
+  Graph graph = two.lifted.graph.copy();
+  Nanoseconds& work = graph.operations.duration[two.lifted.operation_of[two.work[0]]];
+  work += 5 * ms;
+  ReplayTimes after = replay(graph);
+  for (std::size_t rank = 0; rank < 2; ++rank) EXPECT_EQ(after[two.lifted.end_of(two.after[rank])], before[two.lifted.end_of(two.after[rank])]);
+  work += 2 * ms;  // and then it is the late one
+  after = replay(graph);
+  for (std::size_t rank = 0; rank < 2; ++rank) EXPECT_EQ(after[two.lifted.end_of(two.after[rank])] - before[two.lifted.end_of(two.after[rank])], 2 * ms);
+}
+
+// Rank 0 leaves before rank 1 comes, on clocks that other collectives show to agree: the kernels stay what they are.
+TEST(LiftedCollectives, ThatTimesContradictStayKernels) {
+  SeveralRanks run(2);
+  std::vector<SliceId> slices;
+  for (std::int64_t k = 0; k < 3; ++k)
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      const Nanoseconds late = k == 1 && rank == 1 ? 300'000 : 0;
+      slices.push_back(run.collective(rank, ms * (k + 1) + late, ms * (k + 1) + 200'000 + late, SeveralRanks::arguments("allreduce", "0", "[0, 1]", 2, k)));
+    }
+  run.finish();
+  const Lifted lifted = lift(run.timeline, run.facts);
+  EXPECT_EQ(lifted.collectives_contradicted, 1u);
+  EXPECT_EQ(lifted.members.size(), 4u);
+  const ReplayTimes times = replay(lifted.graph);
+  for (const SliceId slice : slices) {
+    EXPECT_EQ(times.start(lifted.operation_of[slice]), run.timeline.slices.start[slice]);
+    EXPECT_EQ(times[lifted.end_of(slice)], run.timeline.slices.end(slice));
+  }
+}
+
+// Of a capture of which only a part is lifted, a collective with a member outside stays kernels.
+TEST(LiftedCollectives, WithAMemberOutsideAreNotJoined) {
+  const TwoRanks two(0);
+  const Lifted part = lift(two.run.timeline, two.run.facts, {0, 15 * ms});
+  EXPECT_TRUE(part.members.empty());
+  EXPECT_EQ(part.collectives_contradicted, 0u);
+  EXPECT_TRUE(check(part.graph).empty());
+}
+
+}  // namespace
+}  // namespace stepscope
