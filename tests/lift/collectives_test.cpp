@@ -1,9 +1,13 @@
 // Collectives over ranks in a lifted graph: none transfers before all have arrived, and whoever comes earlier or later moves the others as it should.
 #include <gtest/gtest.h>
 
+#include <fmt/core.h>
+
+#include "engine_timeline.h"
 #include "facts/several_ranks.h"
 #include "graph/check.h"
 #include "lift/lift.h"
+#include "random_program.h"
 #include "simulate/replay.h"
 
 namespace stepscope {
@@ -119,6 +123,34 @@ TEST(LiftedCollectives, WithAMemberOutsideAreNotJoined) {
   EXPECT_TRUE(part.members.empty());
   EXPECT_EQ(part.collectives_contradicted, 0u);
   EXPECT_TRUE(check(part.graph).empty());
+}
+
+// Random programs of two to five ranks, with collectives between them: every device slice starts and ends as it did.
+TEST(LiftedCollectives, OfGeneratedRunsReplayAsTheyWere) {
+  std::size_t joined = 0, slices = 0;
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const Program program = RandomProgram::draw(seed, {.ranks = 2 + static_cast<std::uint32_t>(seed % 4)});
+    const WrittenRun run = RunWriter::write(program, Engine::run(program));
+    const Lifted lifted = lift(run.timeline, run.facts);
+    ASSERT_TRUE(check(lifted.graph).empty()) << seed << ": " << check(lifted.graph)[0];
+    ASSERT_EQ(lifted.dropped_in_cycles, 0u) << seed;
+    ASSERT_EQ(lifted.collectives_contradicted, 0u) << seed;
+    // Every communication kernel is a member.
+    const auto kernels = std::ranges::count(run.facts.activity.span(), ActivityClass::communication);
+    ASSERT_EQ(lifted.members.size(), static_cast<std::size_t>(kernels)) << seed;
+    joined += lifted.members.size();
+    const ReplayTimes times = replay(lifted.graph);
+    const SliceColumns& s = run.timeline.slices;
+    for (const DeviceFacts& device : run.facts.devices)
+      for (const SliceId id : device.slices) {
+        const Nanoseconds offset = lifted.clock_offsets[index(device.rank)];
+        ASSERT_EQ(times.start(lifted.operation_of[id]), s.start[id] - offset) << seed << ", " << run.timeline.name_of(id);
+        ASSERT_EQ(times[lifted.end_of(id)], s.end(id) - offset) << seed << ", " << run.timeline.name_of(id);
+        ++slices;
+      }
+  }
+  EXPECT_GT(joined, 1'000u);
+  fmt::print("{} device slices, {} of them members of collectives, replayed as they were\n", slices, joined);
 }
 
 }  // namespace
