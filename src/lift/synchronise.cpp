@@ -110,16 +110,18 @@ class Synchroniser {
   }
 
   // The thread goes on when the call has begun and what it waits for has ended. What is left of the call then is its own time, as long as calls of this name
-  // usually take that find nothing to wait for, and before it what it takes to wake the thread (LagKind::hand_over). Of a name whose calls all waited, all of
-  // it is the call's own.
+  // (or else of any) usually take that find nothing to wait for, and before it what it takes to wake the thread (LagKind::hand_over). Where all calls waited,
+  // all of it is the call's own.
   void settle_waits() {
     struct Usual {
       std::vector<Nanoseconds> own, returns;
     };
     std::unordered_map<NameId, Usual> usual;
+    std::vector<Nanoseconds> own_of_all;
     for (const Wait& wait : waits_) {
       const bool waited = wait.ready > wait.begin;
       (waited ? usual[wait.name].returns : usual[wait.name].own).push_back(wait.end - wait.ready);
+      if (!waited) own_of_all.push_back(wait.end - wait.ready);
     }
     const auto median = [](std::vector<Nanoseconds>& values) -> std::optional<Nanoseconds> {
       if (values.empty()) return std::nullopt;
@@ -128,7 +130,8 @@ class Synchroniser {
       return *middle;
     };
     std::unordered_map<NameId, std::pair<std::optional<Nanoseconds>, std::optional<Nanoseconds>>> typical;
-    for (auto& [name, one] : usual) typical[name] = {median(one.own), median(one.returns)};
+    const std::optional<Nanoseconds> own_of_any = median(own_of_all);
+    for (auto& [name, one] : usual) typical[name] = {one.own.empty() ? own_of_any : median(one.own), median(one.returns)};
     for (const Wait& wait : waits_) {
       const auto& [own, returns] = typical.at(wait.name);
       const Nanoseconds rest = wait.end - wait.ready;
