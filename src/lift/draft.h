@@ -104,7 +104,7 @@ void add_device_operations(Draft& draft);      // device_operations.cpp: operati
 void wait_for_launches(Draft& draft);          // launch.cpp
 void wait_for_streams(Draft& draft);           // stream_order.cpp
 void wait_inside_graphs(Draft& draft);         // graph_order.cpp
-void find_typical_lags(Draft& draft);          // delays.cpp: from the waits so far
+void find_typical_lags(Draft& draft);          // delays.cpp: from the waits so far; again before they are settled
 void wait_for_events(Draft& draft);            // event.cpp
 void wait_for_device(Draft& draft);            // device.cpp
 void settle_delays(Draft& draft);              // delays.cpp: the dependencies of device operations, with their lags

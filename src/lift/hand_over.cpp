@@ -32,7 +32,7 @@ class HandOver {
     return x.rank == y.rank && x.process == y.process;
   }
 
-  // A thread of autograd's own: most of its operators are backward ones.
+  // A thread of autograd's own: nearly all of its operators are backward ones. (Where backward runs on the forward thread, they may be the most of its own.)
   bool works_backward(TrackId track) const {
     std::size_t operators = 0, backward = 0;
     for (const ThreadPart& part : draft_.parts[index(track)]) {
@@ -40,7 +40,7 @@ class HandOver {
       ++operators;
       backward += draft_.facts.phase[part.owner] == Phase::backward;
     }
-    return operators != 0 && backward * 2 > operators;
+    return operators != 0 && backward * 10 > operators * 8;
   }
 
   // The row behind the rest that begins with a part: parts without an owner, one after the other (steps cut them). `row` itself where there is none.

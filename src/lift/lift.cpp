@@ -49,6 +49,7 @@ Lifted lift(const Timeline& timeline, const Facts& facts, Interval when) {
   find_typical_lags(draft);
   wait_for_events(draft);
   wait_for_device(draft);
+  find_typical_lags(draft);  // again: now it is known who waited for an event or for the device
   settle_delays(draft);
   synchronise_threads(draft);
   hand_over_between_threads(draft);
