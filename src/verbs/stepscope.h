@@ -56,7 +56,7 @@ struct WhatIfOptions {
   Progress* progress = nullptr;
 };
 
-// What changes of a run, and what of it, with what was asked: sections "step", "edits", "moved" (docs/whatif.md).
+// What changes of a run, and what of it, with what was asked: sections "step", "edits", "moved", "critical_path" (docs/whatif.md).
 struct WhatIf {
   std::vector<Section> sections;
   std::optional<Error> nothing_to_analyse;  // as in Analysis

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <set>
@@ -12,6 +13,7 @@
 #include "lift/lift.h"
 #include "machine/gpu.h"
 #include "read/reader.h"
+#include "simulate/critical_path.h"
 #include "simulate/replay.h"
 #include "simulate/step_length.h"
 #include "verbs/stepscope.h"
@@ -111,7 +113,7 @@ Section step_section(const EditScene& scene, const Outcome& outcome) {
   if (!steps) section.title = "Time of the capture";
   section.summary =
       fmt::format("{} instead of {} ({})", duration_text(outcome.after_ns), duration_text(outcome.before_ns), change_text(outcome.before_ns, outcome.after_ns));
-  if (std::llround(outcome.optimistic_ns) != std::llround(outcome.pessimistic_ns))
+  if (duration_text(outcome.optimistic_ns) != duration_text(outcome.pessimistic_ns))
     section.summary += fmt::format("; between {} and {}", duration_text(outcome.optimistic_ns), duration_text(outcome.pessimistic_ns));
   section.summary += ".";
   const double saved = outcome.before_ns - outcome.after_ns;
@@ -226,6 +228,45 @@ Section moved_section(const EditScene& scene, const Outcome& outcome) {
   return section;
 }
 
+// What the critical paths of the windows are made of, before and after.
+Section path_section(const EditScene& scene, const Outcome& outcome) {
+  std::array<double, path_part_kind_count> before{}, after{};
+  const double n = std::max(1.0, static_cast<double>(outcome.windows.size()));
+  for (const std::uint32_t row : outcome.windows) {
+    const GraphWindow& window = scene.lifted.windows[row];
+    const CriticalPath was = critical_path(scene.lifted.graph, outcome.before, window.begin, window.end);
+    const CriticalPath is = critical_path(outcome.edited, outcome.after, window.begin, window.end);
+    for (std::size_t kind = 0; kind < path_part_kind_count; ++kind) {
+      before[kind] += static_cast<double>(was.by_kind[kind]) / n;
+      after[kind] += static_cast<double>(is.by_kind[kind]) / n;
+    }
+  }
+  Section section{.key = "critical_path", .title = "Critical path"};
+  Table table{.key = "by_kind",
+              .title = "What the step's length is made of, mean of the windows",
+              .columns = {{"kind", "Part", Unit::none, false},
+                          {"title", "Part"},
+                          {"before_ns", "Before", Unit::nanoseconds},
+                          {"after_ns", "After", Unit::nanoseconds},
+                          {"change_ns", "Change", Unit::nanoseconds}},
+              .rows = {}};
+  std::size_t longest = 0;
+  for (std::size_t kind = 0; kind < path_part_kind_count; ++kind) {
+    if (after[kind] > after[longest]) longest = kind;
+    if (before[kind] <= 0 && after[kind] <= 0) continue;
+    const auto part = static_cast<PathPartKind>(kind);
+    table.rows.push_back({text(path_part_kind_name(part)), text(path_part_kind_title(part)), before[kind], after[kind], after[kind] - before[kind]});
+  }
+  std::ranges::stable_sort(table.rows, std::ranges::greater{}, [](const std::vector<Value>& row) { return std::get<double>(row[2]); });
+  double length = 0;
+  for (const double part : after) length += part;
+  if (length > 0)
+    section.summary =
+        fmt::format("Most of what is left: {} ({:.0f} %).", path_part_kind_title(static_cast<PathPartKind>(longest)), 100 * after[longest] / length);
+  section.tables.push_back(std::move(table));
+  return section;
+}
+
 }  // namespace
 
 Result<WhatIf> what_if(const WhatIfOptions& options) {
@@ -258,7 +299,7 @@ Result<WhatIf> what_if(const WhatIfOptions& options) {
   const EditScene scene{*timeline, facts, lifted, given ? &*given : gpu_of(*timeline, facts)};
   const Result<Outcome> outcome = run_edits(scene, *edits);
   if (!outcome) return std::unexpected(outcome.error());
-  result.sections = {step_section(scene, *outcome), edits_section(*outcome), moved_section(scene, *outcome)};
+  result.sections = {step_section(scene, *outcome), edits_section(*outcome), moved_section(scene, *outcome), path_section(scene, *outcome)};
   result.analysis_seconds = seconds_since(read);
   return result;
 }

@@ -9,6 +9,8 @@
 
 #include "analyze/question.h"
 #include "cost/operator_cost.h"
+#include "edit/edit.h"
+#include "graph/builder.h"
 #include "read/reader.h"
 
 namespace stepscope {
@@ -68,6 +70,25 @@ TEST(Seams, OperatorCostsAreComplete) {
       // Without arguments there is nothing to tell from: never a guess.
       EXPECT_FALSE(cost->work(OperatorCall{name, {}}).has_value()) << name << " makes up work from no arguments";
     }
+  }
+}
+
+TEST(Seams, EditsAreComplete) {
+  check_names(all_edit_kinds(), "edit");
+  for (const EditKind* kind : all_edit_kinds()) {
+    SCOPED_TRACE(std::string(kind->name));
+    ASSERT_NE(kind->apply, nullptr);
+    for (const EditParameter& parameter : kind->parameters) EXPECT_FALSE(parameter.help.empty()) << parameter.name;
+    const Result<Edit> example = parse_edit(kind->example);
+    ASSERT_TRUE(example) << example.error().message();
+    EXPECT_EQ(example->kind, kind->name);
+    // Of a graph of nothing no edit makes anything: it says so.
+    const Timeline timeline;
+    const Facts facts;
+    const Lifted lifted = {.graph = GraphBuilder().finish().graph, .operation_of = {}, .windows = {}, .device_lags = {}};
+    Graph graph = lifted.graph.copy();
+    const auto effects = apply_edits({timeline, facts, lifted}, std::span(&*example, 1), graph);
+    EXPECT_FALSE(effects);
   }
 }
 
