@@ -31,7 +31,8 @@ std::map<DeviceId, Busy> busy_by_device(const Graph& graph, const ReplayTimes& t
   std::map<DeviceId, Busy> all;
   for (std::uint32_t row = 1; row < graph.size(); ++row) {
     const Place& place = graph.place_of(OpId{row});
-    if (place.kind == PlaceKind::stream && times.end(OpId{row}) > times.start(OpId{row})) all[place.device].push_back({times.start(OpId{row}), times.end(OpId{row})});
+    if (place.kind == PlaceKind::stream && times.end(OpId{row}) > times.start(OpId{row}))
+      all[place.device].push_back({times.start(OpId{row}), times.end(OpId{row})});
   }
   for (auto& [device, busy] : all) {
     std::ranges::sort(busy, {}, &Interval::begin);
@@ -63,7 +64,8 @@ std::vector<const GraphWindow*> host_windows(const Lifted& lifted, const std::ve
 
 }  // namespace
 
-TimeMoved time_moved(const Lifted& lifted, const Graph& edited, const ReplayTimes& before, const ReplayTimes& after, const std::vector<std::uint32_t>& windows) {
+TimeMoved time_moved(const Lifted& lifted, const Graph& edited, const ReplayTimes& before, const ReplayTimes& after,
+                     const std::vector<std::uint32_t>& windows) {
   TimeMoved moved;
   const Graph& graph = lifted.graph;
   std::map<DeviceId, Stretches> devices;

@@ -78,14 +78,16 @@ Result<EditEffect> apply(const EditScene&, const Edit&, std::span<const OpId>, G
       saved += duration - shorter;
       duration = shorter;
       for (std::uint32_t i = graph.first[row]; i < graph.first[row + 1]; ++i)
-        if (graph.dependencies.lag[i] > 0 && graph.dependencies.lag_kind[i] != LagKind::root) graph.dependencies.lag[i] = scaled(graph.dependencies.lag[i], stretch.factor);
+        if (graph.dependencies.lag[i] > 0 && graph.dependencies.lag_kind[i] != LagKind::root)
+          graph.dependencies.lag[i] = scaled(graph.dependencies.lag[i], stretch.factor);
       ++effect.operations;
       break;
     }
   }
   effect.summary = fmt::format("{} arrivals at {} collectives that were later than the median rank's now are not: {} of work less", late, arrivals.size(),
                                format_duration(saved));
-  effect.caveats.push_back("Why a rank is late (more data, a slower device, a busy host) the edit does not say; work that moves to another rank is not added there.");
+  effect.caveats.push_back(
+      "Why a rank is late (more data, a slower device, a busy host) the edit does not say; work that moves to another rank is not added there.");
   return effect;
 }
 

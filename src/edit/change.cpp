@@ -28,7 +28,8 @@ std::string counted(const Graph& graph, std::span<const OpId> operations) {
   return fmt::format("{} ({})", plural(operations.size(), "operation"), format_duration(total_duration(graph, operations)));
 }
 
-Launches::Launches(const EditScene& scene, const Graph& graph) : call_of_(graph.size(), no_id<OpId>), launched_(graph.size(), 0), completion_(graph.size(), no_id<OpId>) {
+Launches::Launches(const EditScene& scene, const Graph& graph)
+    : call_of_(graph.size(), no_id<OpId>), launched_(graph.size(), 0), completion_(graph.size(), no_id<OpId>) {
   const OperationColumns& o = graph.operations;
   for (std::uint32_t row = 1; row < graph.size(); ++row) {
     const OpId op{row};
@@ -102,14 +103,13 @@ void vanish(Graph& graph, std::span<const OpId> operations) {
     }
   }
   if (!waits) return;
-  rewire(
-      graph,
-      [&](OpId op, std::uint32_t i) {
-        const DependencyKind kind = graph.dependencies.kind[i];
-        return gone[index(op)] && runs_on_thread(graph.operations.operation_class[op]) &&
-               (kind == DependencyKind::synchronise || kind == DependencyKind::queue) && graph.end_dependency(op) - graph.first_dependency(op) > 1;
-      },
-      {});
+  rewire(graph,
+         [&](OpId op, std::uint32_t i) {
+           const DependencyKind kind = graph.dependencies.kind[i];
+           return gone[index(op)] && runs_on_thread(graph.operations.operation_class[op]) &&
+                  (kind == DependencyKind::synchronise || kind == DependencyKind::queue) && graph.end_dependency(op) - graph.first_dependency(op) > 1;
+         },
+         {});
 }
 
 std::size_t fuse_into_first(Graph& graph, const Launches& launches, std::span<const OpId> run, Nanoseconds duration) {

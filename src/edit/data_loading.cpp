@@ -88,7 +88,8 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
     }
   }
   EditEffect effect{.operations = operations.size(), .summary = {}, .caveats = {}};
-  effect.summary = fmt::format("loading of {}, {}: {} left to wait for", count == 1 ? "1 batch" : fmt::format("{} batches", count), before, format_duration(is));
+  effect.summary =
+      fmt::format("loading of {}, {}: {} left to wait for", count == 1 ? "1 batch" : fmt::format("{} batches", count), before, format_duration(is));
   if (workers->has_value()) {
     effect.caveats.push_back("Workers are counted as perfectly parallel: cores, disks and memory that they share are not known.");
     // At worst nothing is hidden behind the step.

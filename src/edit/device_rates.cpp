@@ -9,7 +9,7 @@ Limit limit_of(const EditScene& scene, const Graph& graph, OpId op) {
   switch (graph.operations.operation_class[op]) {
     case OperationClass::copy:
       return has("HtoD") || has("DtoH") || has("HostToDevice") || has("DeviceToHost") ? Limit::host_link
-             : has("PtoP") || has("PeerToPeer")                                      ? Limit::link
+             : has("PtoP") || has("PeerToPeer")                                       ? Limit::link
                                                                                       : Limit::memory;
     case OperationClass::fill:
       return Limit::memory;

@@ -15,7 +15,8 @@ namespace stepscope {
 namespace {
 
 constexpr OperationClass classes[] = {OperationClass::compute};
-constexpr EditParameter parameters[] = {{"to", "bf16, fp16, tf32, fp8, fp4, fp32", true}, {"from", "type of the operations whose type the trace does not tell"}};
+constexpr EditParameter parameters[] = {{"to", "bf16, fp16, tf32, fp8, fp4, fp32", true},
+                                        {"from", "type of the operations whose type the trace does not tell"}};
 
 std::optional<DataType> type_named(std::string_view name) {
   if (name == "fp8") return DataType::fp8_e4m3;
@@ -35,7 +36,8 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
   if (scene.gpu == nullptr) return edit_error("the GPU that ran the trace is not known", "name it with --gpu");
   const Gpu& gpu = *scene.gpu;
   const auto to_bytes = element_bytes(*to);
-  if (!gpu.matrix_rate(*to)) return edit_error(fmt::format("{} has no dense {} rate", gpu.title, to_name), "choose another type, or describe it with --gpu FILE");
+  if (!gpu.matrix_rate(*to))
+    return edit_error(fmt::format("{} has no dense {} rate", gpu.title, to_name), "choose another type, or describe it with --gpu FILE");
 
   WorkOf works(scene, graph);
   std::vector<OpId> changed;

@@ -31,8 +31,9 @@ Phase phase_of(const EditScene& scene, const Graph& graph, OpId op) {
 bool waits_for_others(const Graph& graph, OpId op) {
   for (std::uint32_t i = graph.first_dependency(op); i < graph.end_dependency(op); ++i) {
     const DependencyKind kind = graph.dependencies.kind[i];
-    if (kind != DependencyKind::stream_order && kind != DependencyKind::launch && kind != DependencyKind::graph_order &&
-        kind != DependencyKind::device && kind != DependencyKind::origin) return true;
+    if (kind != DependencyKind::stream_order && kind != DependencyKind::launch && kind != DependencyKind::graph_order && kind != DependencyKind::device &&
+        kind != DependencyKind::origin)
+      return true;
   }
   return false;
 }
@@ -126,8 +127,8 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
   if (before > after) effect.pessimistic = at_worst / static_cast<double>(before - after);
   effect.caveats.push_back("Kernels that follow each other are taken to pass one tensor on; whether they do, the trace does not say.");
   if (by_guess > 0)
-    effect.caveats.push_back(fmt::format("Of {} the bytes are not known (record_shapes=True would tell): the fused kernel takes as long as the longest of them.",
-                                         plural(by_guess, "run")));
+    effect.caveats.push_back(fmt::format(
+        "Of {} the bytes are not known (record_shapes=True would tell): the fused kernel takes as long as the longest of them.", plural(by_guess, "run")));
   return effect;
 }
 

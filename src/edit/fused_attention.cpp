@@ -136,8 +136,9 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
     ++fused;
   }
   if (fused == 0)
-    return unknown > 0 ? edit_error("the shapes of the attention's matrix products, or the GPU's rate for their type, are not known", "record with record_shapes=True")
-                       : edit_error("no attention of separate kernels was found", "say which kernels are one: module=*Attention*, or operator=...");
+    return unknown > 0
+               ? edit_error("the shapes of the attention's matrix products, or the GPU's rate for their type, are not known", "record with record_shapes=True")
+               : edit_error("no attention of separate kernels was found", "say which kernels are one: module=*Attention*, or operator=...");
   if (before > after) {
     effect.optimistic = best / static_cast<double>(before - after);
     effect.pessimistic = worst / static_cast<double>(before - after);

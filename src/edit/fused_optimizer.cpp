@@ -1,9 +1,9 @@
 // fused_optimizer: the kernels of an optimizer step become one kernel that reads and writes each parameter's state once.
 //
 //   time = parameters · bytes per parameter / (efficiency · memory bandwidth), at most what the kernels take now
-// Parameters: given, or, for Adam and its kin, the elements that addcdiv divided: it runs over every parameter once. Bytes per parameter: given, or Adam's in the
-// type of these elements: parameter, gradient and two moments read, all but the gradient written: 7 values (PyTorch, aten/src/ATen/native/cuda/fused_adam_utils.cuh).
-// efficiency: 0.8 of the memory's bandwidth where it is not given, the band from 0.6 to 0.95 (ours).
+// Parameters: given, or, for Adam and its kin, the elements that addcdiv divided: it runs over every parameter once. Bytes per parameter: given, or Adam's in
+// the type of these elements: parameter, gradient and two moments read, all but the gradient written: 7 values (PyTorch,
+// aten/src/ATen/native/cuda/fused_adam_utils.cuh). efficiency: 0.8 of the memory's bandwidth where it is not given, the band from 0.6 to 0.95 (ours).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -66,7 +66,8 @@ double adam_parameter_bytes(const EditScene& scene, const Graph& graph, WorkOf& 
 Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<const OpId> operations, Graph& graph) {
   if (scene.gpu == nullptr || !scene.gpu->memory_bytes_per_second)
     return edit_error("the GPU that ran the trace, or its memory bandwidth, is not known", "name it with --gpu");
-  const auto count = factor_parameter(edit, "parameters"), each = factor_parameter(edit, "bytes_per_parameter"), efficiency = factor_parameter(edit, "efficiency");
+  const auto count = factor_parameter(edit, "parameters"), each = factor_parameter(edit, "bytes_per_parameter"),
+             efficiency = factor_parameter(edit, "efficiency");
   if (!count) return std::unexpected(count.error());
   if (!each) return std::unexpected(each.error());
   if (!efficiency) return std::unexpected(efficiency.error());
@@ -96,9 +97,7 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
     else
       return edit_error("how many parameters the optimizer updates cannot be told from the trace", "say it: parameters=1.2e9 bytes_per_parameter=28");
     const Nanoseconds sum = total_duration(graph, run);
-    const auto time = [&](double share) {
-      return std::min(static_cast<double>(sum), bytes / (share * *scene.gpu->memory_bytes_per_second) * 1e9);
-    };
+    const auto time = [&](double share) { return std::min(static_cast<double>(sum), bytes / (share * *scene.gpu->memory_bytes_per_second) * 1e9); };
     const Nanoseconds now = scaled(1, time(efficiency->value_or(usual)));
     before += sum;
     best += static_cast<double>(sum) - time(efficiency->value_or(highest));

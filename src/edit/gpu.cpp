@@ -16,7 +16,8 @@ namespace stepscope {
 
 namespace {
 
-constexpr OperationClass classes[] = {OperationClass::compute, OperationClass::communication, OperationClass::copy, OperationClass::fill, OperationClass::transfer};
+constexpr OperationClass classes[] = {OperationClass::compute, OperationClass::communication, OperationClass::copy, OperationClass::fill,
+                                      OperationClass::transfer};
 constexpr EditParameter parameters[] = {{"to", "a GPU of data/machines or a YAML file: b200-sxm", true}};
 
 // Time there / time here; absent where a figure is not known.
@@ -92,13 +93,14 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
     effect.pessimistic = worst / change;
     if (change < 0) std::swap(effect.optimistic, effect.pessimistic);
   }
-  effect.summary = fmt::format("{} instead of {}: {} device operations take {} instead of {}", there.title, here.title, operations.size(), format_duration(after),
-                               format_duration(before));
+  effect.summary = fmt::format("{} instead of {}: {} device operations take {} instead of {}", there.title, here.title, operations.size(),
+                               format_duration(after), format_duration(before));
   if (before > 0)
     effect.caveats.push_back(fmt::format("{:.0f} % of the device time was scaled by its own roofline, the rest by the rate its category lives on.",
                                          100 * by_roofline / static_cast<double>(before)));
   if (unchanged > 0)
-    effect.caveats.push_back(fmt::format("{} stay as they were: the descriptions do not tell their rate.", format_duration(static_cast<Nanoseconds>(unchanged))));
+    effect.caveats.push_back(
+        fmt::format("{} stay as they were: the descriptions do not tell their rate.", format_duration(static_cast<Nanoseconds>(unchanged))));
   effect.caveats.push_back("Every operation is taken to reach the same share of what is possible as here; the host stays the same machine.");
   for (const Gpu* gpu : {&here, &there})
     if (gpu->confidence != "verified") effect.caveats.push_back(fmt::format("The figures of {} are {}.", gpu->name, gpu->confidence));

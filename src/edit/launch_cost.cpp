@@ -16,10 +16,11 @@ Result<EditEffect> apply(const EditScene&, const Edit& edit, std::span<const OpI
   if (!to) return std::unexpected(to.error());
   if (!lag) return std::unexpected(lag.error());
   const Nanoseconds duration = to->value_or(0), wait = lag->value_or(0);
-  EditEffect effect{.operations = operations.size(),
-                    .summary = fmt::format("{} take{} {} each, and the device starts {} after them", counted(graph, operations),
-                                           operations.size() == 1 ? "s" : "", format_duration(duration), format_duration(wait)),
-                    .caveats = {"The host's time between launches (framework operators, Python) stays; a CUDA graph would save it too: free class=framework|python."}};
+  EditEffect effect{
+      .operations = operations.size(),
+      .summary = fmt::format("{} take{} {} each, and the device starts {} after them", counted(graph, operations), operations.size() == 1 ? "s" : "",
+                             format_duration(duration), format_duration(wait)),
+      .caveats = {"The host's time between launches (framework operators, Python) stays; a CUDA graph would save it too: free class=framework|python."}};
   std::vector<bool> chosen(graph.size(), false);
   for (const OpId op : operations) {
     chosen[index(op)] = true;

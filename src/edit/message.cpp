@@ -1,6 +1,7 @@
-// message: n consecutive collectives of one name become one, with all of their bytes. With time = alpha + bytes · beta (message_time.h) that saves one alpha for
-// each message less; given alpha= and bandwidth= the time is theirs. The last of them carries it, because only then all data are there; whoever waited for an earlier one waits for the last. Collectives are not merged beyond whoever waits for one of
-// them before the last has been issued, nor where something else of the same stream stands between that needs its result.
+// message: n consecutive collectives of one name become one, with all of their bytes. With time = alpha + bytes · beta (message_time.h) that saves one alpha
+// for each message less; given alpha= and bandwidth= the time is theirs. The last of them carries it, because only then all data are there; whoever waited for
+// an earlier one waits for the last. Collectives are not merged beyond whoever waits for one of them before the last has been issued, nor where something else
+// of the same stream stands between that needs its result.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -91,8 +92,7 @@ std::vector<std::vector<OpId>> groups_of(const Graph& graph, std::span<const OpI
 Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<const OpId> operations, Graph& graph) {
   const Result<Wish> wish = wish_of(edit);
   if (!wish) return std::unexpected(wish.error());
-  const std::vector<OpId> carrying =
-      filtered(that_carry_data(graph, operations), [&](OpId op) { return graph.operations.bytes[op] > 0; });
+  const std::vector<OpId> carrying = filtered(that_carry_data(graph, operations), [&](OpId op) { return graph.operations.bytes[op] > 0; });
   if (carrying.empty()) return edit_error("the trace does not tell the bytes of the chosen collectives", "record with PyTorch 2.4 or later, which notes them");
   const auto groups = groups_of(graph, carrying, *wish);
   if (groups.empty()) return edit_error("no two of the chosen collectives can become one", "choose a larger merge= or bucket=, or others");
@@ -136,7 +136,8 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
   vanish(graph, gone);
   vanish(graph, calls);
   rewire(graph, [](OpId, std::uint32_t) { return false; }, std::move(added));
-  effect.summary = fmt::format("merged {} into {} ({} to {})", plural(effect.operations, "collective"), groups.size(), format_duration(before), format_duration(after));
+  effect.summary =
+      fmt::format("merged {} into {} ({} to {})", plural(effect.operations, "collective"), groups.size(), format_duration(before), format_duration(after));
   effect.caveats.push_back("A merged collective starts when the last of its parts would have: overlap with the work in between is lost, as it would be.");
   return effect;
 }

@@ -24,9 +24,9 @@ class ModulePaths {
 
   const Timeline& timeline_;
   const Facts& facts_;
-  std::vector<bool> is_module_;                                // per slice
-  std::unordered_map<std::uint64_t, SliceId> forward_;         // (rank, sequence) -> the last forward operator; no_id = several threads carry it
-  std::unordered_map<std::uint32_t, std::int64_t> backward_;   // backward operator -> sequence
+  std::vector<bool> is_module_;                               // per slice
+  std::unordered_map<std::uint64_t, SliceId> forward_;        // (rank, sequence) -> the last forward operator; no_id = several threads carry it
+  std::unordered_map<std::uint32_t, std::int64_t> backward_;  // backward operator -> sequence
   std::unordered_map<std::uint32_t, std::vector<std::string_view>> paths_;
   std::vector<std::string_view> none_;
 };

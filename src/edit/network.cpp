@@ -13,8 +13,9 @@ namespace stepscope {
 namespace {
 
 constexpr OperationClass classes[] = {OperationClass::communication, OperationClass::transfer};
-constexpr EditParameter parameters[] = {
-    {"bandwidth", "factor on the bandwidth: 2 = twice as fast"}, {"latency", "factor on the latency: 0.5 = half"}, {"alpha", "latency of one collective, where known: 20us"}};
+constexpr EditParameter parameters[] = {{"bandwidth", "factor on the bandwidth: 2 = twice as fast"},
+                                        {"latency", "factor on the latency: 0.5 = half"},
+                                        {"alpha", "latency of one collective, where known: 20us"}};
 
 Result<EditEffect> apply(const EditScene&, const Edit& edit, std::span<const OpId> operations, Graph& graph) {
   const auto bandwidth = factor_parameter(edit, "bandwidth"), latency = factor_parameter(edit, "latency");
@@ -25,7 +26,8 @@ Result<EditEffect> apply(const EditScene&, const Edit& edit, std::span<const OpI
   if (!*bandwidth && !*latency) return edit_error("neither bandwidth= nor latency= is given", "for example: network bandwidth=2");
   if (*bandwidth && **bandwidth <= 0) return edit_error("bandwidth=0: nothing would ever arrive", "a factor above 0");
   const std::vector<OpId> carrying = that_carry_data(graph, operations);
-  if (carrying.empty()) return edit_error("none of the chosen operations carries data between ranks", "choose communication, for example collective=all_reduce");
+  if (carrying.empty())
+    return edit_error("none of the chosen operations carries data between ranks", "choose communication, for example collective=all_reduce");
 
   EditEffect effect{.operations = carrying.size(), .summary = {}, .caveats = {}};
   const std::string before = counted(graph, carrying);

@@ -10,8 +10,8 @@ namespace stepscope {
 
 namespace {
 
-constexpr OperationClass classes[] = {OperationClass::synchronisation, OperationClass::launch, OperationClass::api, OperationClass::framework,
-                                      OperationClass::data_loading,    OperationClass::python};
+constexpr OperationClass classes[] = {OperationClass::synchronisation, OperationClass::launch,       OperationClass::api,
+                                      OperationClass::framework,       OperationClass::data_loading, OperationClass::python};
 
 Result<EditEffect> apply(const EditScene&, const Edit&, std::span<const OpId> operations, Graph& graph) {
   std::vector<bool> chosen(graph.size(), false);

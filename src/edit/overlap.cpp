@@ -102,7 +102,8 @@ class Move {
       const Nanoseconds lag = graph_.dependencies.lag[i];
       const LagKind lag_kind = graph_.dependencies.lag_kind[i];
       const bool moves = moved_[index(op)];
-      if (last_stayed != no_id<OpId>) add(op, last_stayed, moves ? DependencyKind::event : DependencyKind::stream_order, moves ? 0 : lag, moves ? LagKind::none : lag_kind);
+      if (last_stayed != no_id<OpId>)
+        add(op, last_stayed, moves ? DependencyKind::event : DependencyKind::stream_order, moves ? 0 : lag, moves ? LagKind::none : lag_kind);
       if (moves && before != no_id<OpId>) add(op, before, DependencyKind::stream_order, lag, lag_kind);
     }
   }

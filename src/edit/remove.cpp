@@ -16,7 +16,8 @@ Result<EditEffect> apply(const EditScene& scene, const Edit&, std::span<const Op
   for (const OpId op : operations) on_device |= runs_on_device(graph.operations.operation_class[op]);
   vanish(graph, operations);
   vanish(graph, calls);
-  if (on_device) effect.caveats.push_back("The host's time in the operators around the removed launches stays: remove class=framework operator=... takes it too.");
+  if (on_device)
+    effect.caveats.push_back("The host's time in the operators around the removed launches stays: remove class=framework operator=... takes it too.");
   return effect;
 }
 

@@ -53,10 +53,13 @@ constexpr std::size_t most_nested = 10'000;  // operators around one; a damaged 
 // Of a kernel that no operator is known of: by the words of the kernel libraries, where the table of operators' names has none.
 OperatorCategory kernel_category(std::string_view name) {
   if (const OperatorCategory category = operator_category(name); category != OperatorCategory::other) return category;
-  static constexpr std::pair<std::string_view, OperatorCategory> words[] = {
-      {"elementwise", OperatorCategory::elementwise}, {"reduce_kernel", OperatorCategory::reduction}, {"fmha", OperatorCategory::attention},
-      {"flash", OperatorCategory::attention},         {"nvjet", OperatorCategory::gemm},              {"cutlass", OperatorCategory::gemm},
-      {"Cijk_", OperatorCategory::gemm}};
+  static constexpr std::pair<std::string_view, OperatorCategory> words[] = {{"elementwise", OperatorCategory::elementwise},
+                                                                            {"reduce_kernel", OperatorCategory::reduction},
+                                                                            {"fmha", OperatorCategory::attention},
+                                                                            {"flash", OperatorCategory::attention},
+                                                                            {"nvjet", OperatorCategory::gemm},
+                                                                            {"cutlass", OperatorCategory::gemm},
+                                                                            {"Cijk_", OperatorCategory::gemm}};
   for (const auto& [word, category] : words)
     if (name.find(word) != std::string_view::npos) return category;
   return OperatorCategory::other;

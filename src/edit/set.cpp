@@ -14,7 +14,8 @@ Result<EditEffect> apply(const EditScene&, const Edit& edit, std::span<const OpI
   const auto to = duration_parameter(edit, "to");
   if (!to) return std::unexpected(to.error());
   if (!*to) return edit_error("to= is missing", "a duration, such as to=12us");
-  EditEffect effect{.operations = operations.size(), .summary = fmt::format("set {} to {} each", counted(graph, operations), format_duration(**to)), .caveats = {}};
+  EditEffect effect{
+      .operations = operations.size(), .summary = fmt::format("set {} to {} each", counted(graph, operations), format_duration(**to)), .caveats = {}};
   for (const OpId op : operations) graph.operations.duration[op] = **to;
   return effect;
 }

@@ -117,8 +117,8 @@ std::optional<double> read_factor(std::string_view text) {
 }
 
 std::optional<double> read_bytes(std::string_view text) {
-  static constexpr UnitSize units[] = {{"", 1},         {"B", 1},           {"kB", 1e3},           {"KB", 1e3},  {"MB", 1e6},
-                                       {"GB", 1e9},     {"KiB", 1024.0},    {"MiB", 1048576.0},    {"GiB", 1073741824.0}};
+  static constexpr UnitSize units[] = {{"", 1},     {"B", 1},        {"kB", 1e3},        {"KB", 1e3},          {"MB", 1e6},
+                                       {"GB", 1e9}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
   return in_units(text, units);
 }
 

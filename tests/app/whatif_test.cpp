@@ -59,7 +59,8 @@ TEST_F(WhatIfCommandLine, NamesCannotLeaveTheirPlaceOnThePage) {
 TEST_F(WhatIfCommandLine, ListOfEdits) {
   const Outcome run = run_program({"whatif", "--list-edits"});
   EXPECT_EQ(run.code, 0);
-  for (const char* part : {"balance", "fused_attention", "until=", "for example: scale name=*gemm* by=0.5", "module="}) EXPECT_TRUE(has(run.output, part)) << part;
+  for (const char* part : {"balance", "fused_attention", "until=", "for example: scale name=*gemm* by=0.5", "module="})
+    EXPECT_TRUE(has(run.output, part)) << part;
   std::istringstream lines(run.output);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100) << line;
 }

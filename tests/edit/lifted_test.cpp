@@ -40,8 +40,8 @@ struct LiftedTrace : testing::Test {
                        detail.empty() ? NameId{0} : b.details().intern(detail));
   }
   // A launch of 10 ns within an operator of 30 ns, and its kernel.
-  SliceId launched(std::string_view operator_name, std::string_view kernel, Nanoseconds at, Nanoseconds start, Nanoseconds duration, std::string_view shapes = {},
-                   std::string_view types = {}) {
+  SliceId launched(std::string_view operator_name, std::string_view kernel, Nanoseconds at, Nanoseconds start, Nanoseconds duration,
+                   std::string_view shapes = {}, std::string_view types = {}) {
     operation(operator_name, at, 30, shapes, types);
     t.call(thread, "cudaLaunchKernel", at + 10, 10, ++correlation);
     return t.kernel(stream, kernel, start, duration, correlation);
@@ -146,7 +146,8 @@ TEST_F(LiftedTrace, AnotherGpu) {
   const auto effects = edit("gpu to=h100-sxm", &*a100);
   ASSERT_TRUE(effects) << effects.error().message();
   const double bandwidth = *a100->memory_bytes_per_second / *h100->memory_bytes_per_second, rate = *a100->matrix_bf16 / *h100->matrix_bf16;
-  const double here = std::max(2e9 / *a100->matrix_bf16, 6e6 / *a100->memory_bytes_per_second), there = std::max(2e9 / *h100->matrix_bf16, 6e6 / *h100->memory_bytes_per_second);
+  const double here = std::max(2e9 / *a100->matrix_bf16, 6e6 / *a100->memory_bytes_per_second),
+               there = std::max(2e9 / *h100->matrix_bf16, 6e6 / *h100->memory_bytes_per_second);
   EXPECT_NEAR(static_cast<double>(duration(product)), 1e6 * there / here, 1);
   EXPECT_NEAR(static_cast<double>(duration(unknown)), 1e5 * bandwidth, 1);
   const double change = 1'100'000.0 - static_cast<double>(duration(product) + duration(unknown));

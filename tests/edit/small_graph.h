@@ -24,7 +24,8 @@ class SmallGraph {
 
   // Follows the last operation of its place.
   OpId add(PlaceId place, OperationClass c, std::string_view name, Nanoseconds duration, Nanoseconds lag = 0, std::int64_t bytes = unknown_amount) {
-    const OpId op = builder_.add({.place = place, .operation_class = c, .duration = duration, .name = builder_.names().intern(name), .bytes = bytes, .about = ++about_});
+    const OpId op =
+        builder_.add({.place = place, .operation_class = c, .duration = duration, .name = builder_.names().intern(name), .bytes = bytes, .about = ++about_});
     const auto last = last_.find(place);
     const bool stream = runs_on_device(c);
     if (last != last_.end())
@@ -51,8 +52,12 @@ class SmallGraph {
   }
   // What the members do together, from the last arrival on.
   OpId transfer(PlaceId place, std::string_view name, Nanoseconds duration, const std::vector<OpId>& members, std::int64_t bytes = unknown_amount) {
-    const OpId op =
-        builder_.add({.place = place, .operation_class = OperationClass::transfer, .duration = duration, .name = builder_.names().intern(name), .bytes = bytes, .about = ++about_});
+    const OpId op = builder_.add({.place = place,
+                                  .operation_class = OperationClass::transfer,
+                                  .duration = duration,
+                                  .name = builder_.names().intern(name),
+                                  .bytes = bytes,
+                                  .about = ++about_});
     for (const OpId member : members) builder_.depend(op, Moment::start(member), DependencyKind::collective);
     return op;
   }

@@ -85,7 +85,8 @@ TEST(Seams, EditsAreComplete) {
     // Of a graph of nothing no edit makes anything: it says so.
     const Timeline timeline;
     const Facts facts;
-    const Lifted lifted = {.graph = GraphBuilder().finish().graph, .operation_of = {}, .windows = {}, .device_lags = {}};
+    Lifted lifted;
+    lifted.graph = GraphBuilder().finish().graph;
     Graph graph = lifted.graph.copy();
     const auto effects = apply_edits({timeline, facts, lifted}, std::span(&*example, 1), graph);
     EXPECT_FALSE(effects);
