@@ -1,0 +1,63 @@
+// Matrix products on ordinary cores although the matrix units could do them. Threshold: 2 % of the step. Gain: the roofline of the matrix units (TF32 of fp32
+// inputs) at the efficiency that other products of the trace reach.
+#include <fmt/core.h>
+
+#include "advise/evidence_device.h"
+
+namespace stepscope {
+
+namespace {
+
+using namespace on_device;
+
+bool on_ordinary_cores(std::string_view kernel) {
+  return text_has_any(kernel, {"sgemm", "simt", "gemmSN", "dgemm", "gemv"}) && !text_has_any(kernel, {"tensorop", "s1688", "tf32", "s16816", "Cijk"});
+}
+
+std::vector<Finding> detect(const AdviceScene& scene) {
+  DeviceEvidence e(scene);
+  const std::vector<DeviceCall> calls = e.calls();
+  const double efficiency = usual_efficiency(scene.gpu, calls);
+  Picked picked(e);
+  ScaleEdits edits;
+  bool single = false;
+  for (const DeviceCall& call : calls) {
+    if (!call.work->matrix_units || call.time <= 0 || call.type == DataType::fp64) continue;
+    bool ordinary = false;
+    for (const std::uint32_t row : call.rows) ordinary |= on_ordinary_cores(e.name(e.slices[row]));
+    if (!ordinary) continue;
+    const DataType type = call.type == DataType::fp32 ? DataType::tf32 : call.type;
+    // What memory bounds anyway (a matrix times a vector) gains nothing from matrix units.
+    const auto bound = bound_ns(scene.gpu, *call.work, type);
+    const double factor = bound ? *bound / efficiency / static_cast<double>(call.time) : 1;
+    if (bound && factor > 0.8) continue;
+    single |= call.type == DataType::fp32;
+    picked.add(call);
+    if (bound) edits.add(e, call, factor);
+  }
+  if (picked.share() < 0.02) return {};
+  Finding f;
+  f.title = "Matrix products without matrix units";
+  f.observation = fmt::format("{} kernels of matrix products ran on ordinary cores: {}.", picked.count(), e.amount(picked.time()));
+  if (single) f.observation += " Their inputs are fp32; as TF32 or bf16 the matrix units would take them.";
+  f.evidence = picked.evidence();
+  f.edits = edits.edits();
+  f.changes = {code("PyTorch", "torch.set_float32_matmul_precision('high')"), code("PyTorch", "with torch.autocast('cuda', dtype=torch.bfloat16): ..."),
+               environment("environment", "unset NVIDIA_TF32_OVERRIDE (0 forbids TF32)")};
+  f.confidence = f.edits.empty() ? Confidence::low : Confidence::medium;
+  f.would_settle = "Whether the model needs full fp32 in these products.";
+  if (f.edits.empty()) f.unknown = "The GPU's rates are not known: name it with --gpu.";
+  return {f};
+}
+
+}  // namespace
+
+extern const Rule gemm_no_tensor_core_rule{
+    .name = "gemm.no_tensor_core",
+    .help = "Matrix products run on ordinary cores.",
+    .guard = "Products in fp64, and those that memory bounds (a matrix times a vector).",
+    .source = "NVIDIA, Matrix Multiplication Background (DU-09799); 2 % ours",
+    .detect = detect,
+};
+
+}  // namespace stepscope
