@@ -142,8 +142,8 @@ Table table_of_delays(const Scene& scene, const PathOwners& owners, const Critic
   std::ranges::stable_sort(delays, std::greater{}, [](const PathPart* part) { return part->interval.length(); });
   if (delays.size() > delays_shown) delays.resize(delays_shown);
   for (const PathPart* part : delays)
-    table.rows.push_back({part->interval.begin, part->interval.length(), text(scene.lifted->graph.name_of(part->operation)), owners.operator_of(*part),
-                          reason_of_delay(scene, *part)});
+    table.rows.push_back({scene.lifted->on_clock_of(scene.rank, part->interval.begin), part->interval.length(),
+                          text(scene.lifted->graph.name_of(part->operation)), owners.operator_of(*part), reason_of_delay(scene, *part)});
   return table;
 }
 

@@ -27,8 +27,13 @@ Nanoseconds covered(const Busy& busy, Interval window) {
   return sum;
 }
 
-std::map<DeviceId, Busy> busy_by_device(const Graph& graph, const ReplayTimes& times) {
+std::map<DeviceId, Busy> busy_by_device(const Lifted& lifted, const Graph& graph, const ReplayTimes& times) {
   std::map<DeviceId, Busy> all;
+  // A member of a collective keeps its device busy from its arrival on, while it waits and transfers.
+  for (const MemberOperations& member : lifted.members) {
+    const Interval kernel{times.start(member.arrival), times.end(member.completion)};
+    if (kernel.length() > 0) all[graph.place_of(member.arrival).device].push_back(kernel);
+  }
   for (std::uint32_t row = 1; row < graph.size(); ++row) {
     const Place& place = graph.place_of(OpId{row});
     if (place.kind == PlaceKind::stream && times.end(OpId{row}) > times.start(OpId{row}))
@@ -104,7 +109,10 @@ TimeMoved time_moved(const Lifted& lifted, const Graph& edited, const ReplayTime
       counts = !devices.empty() && devices.begin()->second.contains(start);
     }
     if (!counts) continue;
-    const double share = place.kind == PlaceKind::thread ? 1 / thread_windows : 1 / std::max(1.0, device_windows);
+    // A transfer counts on the devices of all its members.
+    const std::size_t on_devices =
+        c == OperationClass::transfer ? std::min<std::size_t>(devices.size(), graph.end_dependency(op) - graph.first_dependency(op)) : 1;
+    const double share = place.kind == PlaceKind::thread ? 1 / thread_windows : static_cast<double>(on_devices) / std::max(1.0, device_windows);
     const auto add = [&](MovedTime& sum) {
       sum.operations += share;
       sum.before_ns += share * static_cast<double>(graph.operations.duration[op]);
@@ -131,7 +139,7 @@ TimeMoved time_moved(const Lifted& lifted, const Graph& edited, const ReplayTime
     return x != y ? x > y : a.before_ns > b.before_ns;
   });
 
-  const auto busy_before = busy_by_device(graph, before), busy_after = busy_by_device(edited, after);
+  const auto busy_before = busy_by_device(lifted, graph, before), busy_after = busy_by_device(lifted, edited, after);
   for (const std::uint32_t row : windows) {
     const GraphWindow& window = lifted.windows[row];
     if (window.device == no_id<DeviceId>) continue;

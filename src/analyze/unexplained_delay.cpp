@@ -18,7 +18,8 @@ std::string reason_of_delay(const Scene& scene, const PathPart& part) {
   const Timeline& timeline = scene.timeline;
   const SliceId slice = scene.lifted->graph.operations.origin[part.operation];
   if (part.dependency == no_dependency) return "before the first record";
-  if (in_stretch_without_records(scene, part.interval)) return "records dropped: kernels were launched here that left none";
+  const Interval on_own_clock{scene.lifted->on_clock_of(scene.rank, part.interval.begin), scene.lifted->on_clock_of(scene.rank, part.interval.end)};
+  if (in_stretch_without_records(scene, on_own_clock)) return "records dropped: kernels were launched here that left none";
   const bool on_device = slice != no_id<SliceId> && is_device_activity(timeline.slices.kind[slice]);
   if (!on_device)
     return part.kind == PathPartKind::no_cause ? "the thread's first record: what started it is not recorded" : "waited for something that left no record";

@@ -71,6 +71,8 @@ struct Lifted {
   std::vector<MemberOperations> members;       // of lifted collectives, by slice
   std::uint32_t collectives_contradicted = 0;  // matched ones of which a member left before the last one came, by the corrected clocks: not lifted as such
   std::vector<Nanoseconds> clock_offsets;      // per rank: time on its own clock − time in the Graph
+  // A time of the Graph on a rank's own clock, as in the Timeline; of no rank, unchanged.
+  Nanoseconds on_clock_of(RankId rank, Nanoseconds time) const { return index(rank) < clock_offsets.size() ? time + clock_offsets[index(rank)] : time; }
   // The moment at which a device slice ends; of a slice that was lifted.
   Moment end_of(SliceId slice) const;
 };

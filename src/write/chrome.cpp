@@ -215,8 +215,12 @@ class ChromeFile {
     }
   }
 
+  // A time of the graph as the track's rank has it.
+  Nanoseconds on_clock_of(TrackId track, Nanoseconds time) const { return input_.lifted->on_clock_of(timeline_.tracks[index(track)].rank, time); }
+
   void write_path(const GraphWindow& window, const ChromeRow& row, std::uint64_t& arrows) {
-    const Graph& graph = input_.lifted->graph;
+    const Lifted& lifted = *input_.lifted;
+    const Graph& graph = lifted.graph;
     const CriticalPath path = critical_path(graph, *input_.times, window.begin, window.end);
     const PathPart* before = nullptr;  // the operation before on the path
     for (const PathPart& part : path.parts) {
@@ -225,15 +229,15 @@ class ChromeFile {
       std::string arguments = fmt::format("\"part\": {}", quoted_json(path_part_kind_title(part.kind)));
       if (window.step != no_step) arguments += fmt::format(", \"step\": {}", window.number);
       if (!ran) arguments += fmt::format(", \"before\": {}", quoted_json(name));
-      events_.slice(path_category, quoted_json(ran && !name.empty() ? name : path_part_kind_title(part.kind)), row, part.interval.begin, part.interval.length(),
-                    arguments);
+      events_.slice(path_category, quoted_json(ran && !name.empty() ? name : path_part_kind_title(part.kind)), row,
+                    lifted.on_clock_of(window.rank, part.interval.begin), part.interval.length(), arguments);
       const TrackId track = graph.place_of(part.operation).track;
       if (!ran || track == no_id<TrackId>) continue;
       if (before != nullptr) {
         // An arrow belongs to the slice in which it begins, so it begins inside of it.
         const TrackId from = graph.place_of(before->operation).track;
-        events_.flow(path_category, "critical path", rows_[index(from)], true, ++arrows, before->interval.end - 1);
-        events_.flow(path_category, "critical path", rows_[index(track)], false, arrows, part.interval.begin);
+        events_.flow(path_category, "critical path", rows_[index(from)], true, ++arrows, on_clock_of(from, before->interval.end - 1));
+        events_.flow(path_category, "critical path", rows_[index(track)], false, arrows, on_clock_of(track, part.interval.begin));
       }
       before = &part;
     }

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "engine_timeline.h"
-#include "facts/several_ranks.h"
+#include "facts/two_ranks.h"
 #include "graph/check.h"
 #include "lift/lift.h"
 #include "random_program.h"
@@ -13,32 +13,16 @@
 namespace stepscope {
 namespace {
 
-constexpr Nanoseconds ms = 1'000'000;
+constexpr Nanoseconds ms = TwoRanks::ms;
 
-// Both ranks work on the host, then take part in an all-reduce of 1 ms, then run a kernel of 2 ms. Rank 0 works for 10 ms, rank 1 for 15 ms. Rank 1's clock is
-// `ahead`.
-struct TwoRanks {
-  explicit TwoRanks(Nanoseconds ahead) : run(2) {
-    const std::string detail = SeveralRanks::arguments("allreduce", "0", "[0, 1]", 2, 0);
-    for (std::size_t rank = 0; rank < 2; ++rank) {
-      const Nanoseconds clock = rank == 0 ? 0 : ahead, late = rank == 0 ? 0 : 5 * ms;
-      work[rank] = run.operation(run.threads[rank], "work", clock + 1, 10 * ms + late);
-      const Nanoseconds launched = clock + 1 + 10 * ms + late;
-      member[rank] = run.launched_collective(rank, launched, launched + 10'000, clock + 16 * ms + 10'001, detail);
-      run.call(run.threads[rank], "cudaLaunchKernel", launched + 20'000, 1000, 90 + rank);
-      after[rank] = run.kernel(run.streams[rank], "gemm", clock + 16 * ms + 12'001, 2 * ms, 90 + rank);
-    }
-    run.finish();
-    lifted = lift(run.timeline, run.facts);
-  }
-  SeveralRanks run;
+struct LiftedRanks : TwoRanks {
+  explicit LiftedRanks(Nanoseconds ahead) : TwoRanks(ahead), lifted(lift(run.timeline, run.facts)) {}
   Lifted lifted;
-  SliceId work[2], member[2], after[2];
 };
 
 TEST(LiftedCollectives, ReplayAsTheyWere) {
   for (const Nanoseconds ahead : {Nanoseconds{0}, 250'000l, 40 * ms}) {
-    const TwoRanks two(ahead);
+    const LiftedRanks two(ahead);
     EXPECT_TRUE(check(two.lifted.graph).empty());
     EXPECT_EQ(two.lifted.dropped_in_cycles, 0u);
     EXPECT_EQ(two.lifted.collectives_contradicted, 0u);
@@ -67,7 +51,7 @@ TEST(LiftedCollectives, ReplayAsTheyWere) {
 // The late rank on time: all that follows is 5 ms earlier, on both ranks, and no nanosecond more.
 TEST(LiftedCollectives, ALateRankOnTimeSavesWhatItWasLate) {
   for (const Nanoseconds ahead : {Nanoseconds{0}, 40 * ms}) {
-    const TwoRanks two(ahead);
+    const LiftedRanks two(ahead);
     const ReplayTimes before = replay(two.lifted.graph);
     Graph graph = two.lifted.graph.copy();
     graph.operations.duration[two.lifted.operation_of[two.work[1]]] -= 5 * ms;
@@ -84,7 +68,7 @@ TEST(LiftedCollectives, ALateRankOnTimeSavesWhatItWasLate) {
 }
 
 TEST(LiftedCollectives, WhoWaitsAnywayLosesNothingByBeingLater) {
-  const TwoRanks two(0);
+  const LiftedRanks two(0);
   const ReplayTimes before = replay(two.lifted.graph);
   Graph graph = two.lifted.graph.copy();
   Nanoseconds& work = graph.operations.duration[two.lifted.operation_of[two.work[0]]];
@@ -118,7 +102,7 @@ TEST(LiftedCollectives, ThatTimesContradictStayKernels) {
 
 // Of a capture of which only a part is lifted, a collective with a member outside stays kernels.
 TEST(LiftedCollectives, WithAMemberOutsideAreNotJoined) {
-  const TwoRanks two(0);
+  const LiftedRanks two(0);
   const Lifted part = lift(two.run.timeline, two.run.facts, {0, 15 * ms});
   EXPECT_TRUE(part.members.empty());
   EXPECT_EQ(part.collectives_contradicted, 0u);
