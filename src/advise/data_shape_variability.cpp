@@ -5,8 +5,8 @@
 #include <set>
 
 #include "advise/evidence_host.h"
-#include "analyze/recorded_argument.h"
 #include "cost/operator_cost.h"
+#include "facts/recorded_argument.h"
 
 namespace stepscope {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "advise/evidence_device.h"
-#include "analyze/collective_call.h"
+#include "facts/collective_call.h"
 
 namespace stepscope::on_device {
 

@@ -7,10 +7,10 @@
 #include <cmath>
 
 #include "analyze/operator_work.h"
-#include "analyze/recorded_argument.h"
 #include "base/intervals.h"
 #include "base/statistics.h"
 #include "cost/arguments.h"
+#include "facts/recorded_argument.h"
 #include "simulate/step_length.h"
 
 namespace stepscope::on_device {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "advise/evidence_device.h"
-#include "analyze/recorded_argument.h"
+#include "facts/recorded_argument.h"
 
 namespace stepscope {
 

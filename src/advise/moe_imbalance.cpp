@@ -7,7 +7,7 @@
 
 #include "advise/evidence_collective.h"
 #include "advise/evidence_device.h"
-#include "analyze/recorded_argument.h"
+#include "facts/recorded_argument.h"
 
 namespace stepscope {
 
