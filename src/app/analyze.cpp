@@ -217,7 +217,9 @@ std::string default_html_file(const std::string& input) {
 class Reports {
  public:
   Reports(const AnalyzeCommand& command, const Analysis& analysis, const Console& console)
-      : command_(command), console_(console), input_{analysis.timeline, analysis.facts, analysis.findings, analysis.read_seconds, analysis.analysis_seconds} {}
+      : command_(command),
+        console_(console),
+        input_{analysis.timeline, analysis.facts, analysis.findings, analysis.read_seconds, analysis.analysis_seconds, &analysis.lifted, &analysis.times} {}
 
   Result<void> write(const std::string& output) {
     const Form form = form_of(command_, output);

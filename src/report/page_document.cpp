@@ -6,6 +6,7 @@
 #include "base/kernel_name.h"
 #include "machine/gpu.h"
 #include "report/page_text.h"
+#include "report/path_view.h"
 #include "report/text_parts.h"
 
 namespace stepscope {
@@ -387,7 +388,25 @@ class Document {
     for (const NameId detail : columns_.details) json_.text(presentable(argument_lines(timeline_.details[detail])));
     json_.close(']');
     steps();
+    critical_paths();
     json_.close('}');
+  }
+
+  // Each stretch as [track, begin, end, 1 where it waits].
+  void critical_paths() {
+    constexpr std::size_t most_stretches = 6000;
+    json_.key("critical_paths").open('[');
+    if (input_.lifted != nullptr && input_.times != nullptr) {
+      for (const ViewPath& path : view_paths(*input_.lifted, *input_.times, view_, most_stretches)) {
+        json_.open('{').key("rank").number(index(path.rank)).key("device").text(presentable(timeline_.devices[index(path.device)].label));
+        if (path.step) json_.key("step").number(*path.step);
+        json_.key("begin").number(path.window.begin).key("end").number(path.window.end).key("stretches").open('[');
+        for (const PathStretch& stretch : path.stretches)
+          json_.open('[').number(stretch.track).number(stretch.interval.begin).number(stretch.interval.end).number(stretch.waits ? 1 : 0).close(']');
+        json_.close(']').close('}');
+      }
+    }
+    json_.close(']');
   }
 
   void tracks() {
@@ -438,13 +457,8 @@ class Document {
     static constexpr std::string_view sources[] = {"none", "profiler_step", "user_range", "launch_period"};
     json_.key("steps").open('[');
     for (const RankSteps& rank : input_.facts.steps) {
-      json_.open('{')
-          .key("source")
-          .text(sources[static_cast<std::size_t>(rank.source)])
-          .key("found_by")
-          .text(presentable(rank.found_by))
-          .key("steps")
-          .open('[');
+      json_.open('{').key("source").text(sources[static_cast<std::size_t>(rank.source)]).key("found_by").text(presentable(rank.found_by));
+      json_.key("steps").open('[');
       for (const Step& step : rank.steps) {
         json_.open('[')
             .number(step.number)
@@ -457,13 +471,8 @@ class Document {
     }
     json_.close(']').key("device_steps").open('[');
     for (const DeviceFacts& device : input_.facts.devices) {
-      json_.open('{')
-          .key("rank")
-          .number(index(device.rank))
-          .key("device")
-          .text(presentable(timeline_.devices[index(device.device)].label))
-          .key("steps")
-          .open('[');
+      json_.open('{').key("rank").number(index(device.rank)).key("device").text(presentable(timeline_.devices[index(device.device)].label));
+      json_.key("steps").open('[');
       for (const StepWindow& window : device.windows) json_.open('[').number(window.number).number(window.window.begin).number(window.window.end).close(']');
       json_.close(']').close('}');
     }

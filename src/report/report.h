@@ -5,6 +5,8 @@
 
 #include "analyze/findings.h"
 #include "facts/facts.h"
+#include "lift/lift.h"
+#include "simulate/replay.h"
 #include "timeline/timeline.h"
 
 namespace stepscope {
@@ -14,6 +16,9 @@ struct ReportInput {
   const Facts& facts;
   const Findings& findings;
   double read_seconds = 0, analysis_seconds = 0;
+  // The page draws the critical path where they are given.
+  const Lifted* lifted = nullptr;
+  const ReplayTimes* times = nullptr;
 };
 
 struct TextOptions {

@@ -17,6 +17,7 @@ const keys: [group: string, rows: [keys: string[], what: string][]][] = [
     [['U'], 'select what encloses the selected slice'],
     [['L'], 'go from a kernel to its launch, from a call to what it launched'],
     [['F'], 'zoom to the selected slice (also double click)'],
+    [['P'], 'critical path on or off'],
     [['E', 'Shift E'], 'next, previous step'],
     [['N', 'Shift N'], 'next, previous match of the search'],
     [['0'], 'show everything'],

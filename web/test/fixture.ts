@@ -62,7 +62,7 @@ export function encode(tracks: FixtureTrack[], labels: string[], shades: string[
   const frame: TimelineFrame = {
     begin, end, slices_single: 0, slices_merged: 0, slices_left_out: 0, merged_below: 0, details_left_out: 0, whole: [[]],
     tracks: tracks.map((track) => ({ ...track.frame, lanes: track.lanes.map((lane) => [lane.length, lane.length, 0]) })),
-    shades, labels, short_labels: labels.map(() => 0), label_shades: labelShades, details, steps: [], device_steps: [],
+    shades, labels, short_labels: labels.map(() => 0), label_shades: labelShades, details, steps: [], device_steps: [], critical_paths: [],
   };
   return { frame, bytes: Uint8Array.from(Object.values(columns).flatMap(bytesOf)) };
 }

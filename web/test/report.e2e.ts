@@ -216,6 +216,27 @@ describe('the HTML report in Chromium', { skip: missing }, () => {
     await page.close();
   });
 
+  test('timeline: the critical path, with button and key, in both themes', async () => {
+    for (const scheme of ['light', 'dark'] as const) {
+      const page = await open(path, scheme, 'timeline');
+      const drawn = async (): Promise<number> => {
+        await page.waitForTimeout(60);   // a frame
+        return page.$eval('.stage canvas', (canvas) => Number((canvas as HTMLCanvasElement).dataset['path']));
+      };
+      const button = page.getByRole('button', { name: 'Show the critical path' });
+      assert.equal(await button.getAttribute('aria-pressed'), 'true', 'on at first');
+      assert.ok(await drawn() > 3, 'a path over several rows');
+      await page.focus('.stage canvas');
+      await page.keyboard.press('p');
+      assert.equal(await button.getAttribute('aria-pressed'), 'false');
+      assert.equal(await drawn(), 0);
+      await button.press('Enter');
+      assert.equal(await button.getAttribute('aria-pressed'), 'true');
+      assert.ok(await drawn() > 3);
+      await page.close();
+    }
+  });
+
   test('timeline: search by name', async () => {
     const page = await open(path, 'light', 'timeline');
     const json = analysis(example);

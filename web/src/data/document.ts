@@ -48,6 +48,8 @@ export interface TrackFrame {
 }
 export interface RankSteps { source: string; found_by: string; steps: [number: number, begin: number, end: number, outlier: number][] }
 export interface DeviceSteps { rank: number; device: string; steps: [number: number, begin: number, end: number][] }
+// The chain of work and waiting that a step's window on a device is made of, by time: along which track, from when to when, 1 where it waits there.
+export interface CriticalPathFrame { rank: number; device: string; step?: number; begin: number; end: number; stretches: [track: number, begin: number, end: number, waits: number][] }
 export interface TimelineFrame {
   begin: number;
   end: number;
@@ -65,6 +67,7 @@ export interface TimelineFrame {
   details: string[];
   steps: RankSteps[];
   device_steps: DeviceSteps[];
+  critical_paths: CriticalPathFrame[];
 }
 export interface PageDocument { schema: string; meta: Meta; verdict: string[]; findings: Findings; timeline: TimelineFrame }
 

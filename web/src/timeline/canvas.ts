@@ -4,6 +4,7 @@ import { type Items, lastStartingBy, noItem } from '../data/items.ts';
 import { duration, timePoint, visible } from '../format.ts';
 import { colour } from '../theme.ts';
 import { shadeTitle } from './facts.ts';
+import { drawPath } from './path.ts';
 import { Pyramid } from './pyramid.ts';
 import { type Rgb, Raster, parseColour, pixel } from './raster.ts';
 import type { Row } from './rows.ts';
@@ -20,11 +21,12 @@ export interface Sight {
   hovered: number;
   matches: Uint32Array | null;   // items found by the search, ascending; null = no search
   range: [number, number] | null;  // a stretch being marked
+  path: boolean;           // whether the critical path is drawn
 }
 
 const font = (size: number, weight = 400): string => `${weight} ${size}px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif`;
 
-interface Ink { paper: Rgb; ground: string; ink: string; quiet: string; faint: string; line: string; lineStrong: string; accent: string; accentGround: string; mark: string; markRgb: Rgb; shades: Rgb[]; onShade: string[] }
+interface Ink { paper: Rgb; ground: string; ink: string; quiet: string; faint: string; line: string; lineStrong: string; accent: string; accentGround: string; mark: string; path: string; markRgb: Rgb; shades: Rgb[]; onShade: string[] }
 
 // Black or white, whichever reads better on a colour.
 function readableOn([red, green, blue]: Rgb): string {
@@ -40,6 +42,7 @@ export class TimelineCanvas {
   private mapCache: { image: ImageData; key: string } | null = null;
   width = 0;
   height = 0;
+  pathDrawn = 0;   // stretches of critical paths in the last drawing
   private density = 1;
 
   constructor(readonly canvas: HTMLCanvasElement, readonly page: PageDocument, readonly items: Items, readonly pyramid: Pyramid) {
@@ -52,7 +55,7 @@ export class TimelineCanvas {
     this.ink = {
       paper: parseColour(colour('paper')),
       ground: colour('ground'), ink: colour('ink'), quiet: colour('quiet'), faint: colour('faint'), line: colour('line'), lineStrong: colour('line-strong'),
-      accent: colour('accent'), accentGround: colour('accent-ground'), mark: colour('mark'), markRgb: parseColour(colour('mark')), shades, onShade: shades.map(readableOn),
+      accent: colour('accent'), accentGround: colour('accent-ground'), mark: colour('mark'), path: colour('critical-path'), markRgb: parseColour(colour('mark')), shades, onShade: shades.map(readableOn),
     };
     this.mapCache = null;
   }
@@ -244,6 +247,7 @@ export class TimelineCanvas {
         if (row.title) this.drawTitle(row, y);
       }
     }
+    this.pathDrawn = sight.path ? this.drawPaths(sight) : 0;
     this.drawLink(sight);
     this.outline(sight.hovered, sight, this.ink.quiet, 1);
     this.outline(sight.selected, sight, this.ink.accent, 2);
@@ -412,6 +416,29 @@ export class TimelineCanvas {
     let length = Math.min(Math.floor(width / character), text.length);
     while (length > 1 && this.textWidth(`${text.slice(0, length)}…`, size) > width) length--;
     return length > 1 ? `${text.slice(0, length).trimEnd()}…` : '';
+  }
+
+  private drawPaths(sight: Sight): number {
+    const rows = new Map<number, Row>();
+    for (const row of sight.rows) if (row.kind === 'lane' && row.first) rows.set(this.items.lanes[row.lane]!.track, row);
+    const { context } = this;
+    context.save();
+    context.beginPath();
+    context.rect(gutter, rowsTop, this.plotWidth, this.height - rowsTop);
+    context.clip();
+    let drawn = 0;
+    for (const path of this.page.timeline.critical_paths) {
+      if (path.end < sight.from || path.begin > sight.to) continue;
+      drawn += drawPath(context, path, this.ink.path, {
+        xAt: (time) => this.xAt(time, sight), left: gutter, right: gutter + this.plotWidth,
+        rowOf: (track) => {
+          const row = rows.get(track);
+          return row && { y: rowsTop + row.y - sight.scroll, height: row.height };
+        },
+      });
+    }
+    context.restore();
+    return drawn;
   }
 
   // From the launch to what it launched.

@@ -24,6 +24,7 @@ export class TimelineView {
   private readonly status: HTMLElement;
   private readonly foot: HTMLElement;
   private readonly allRanks: HTMLButtonElement;
+  private readonly pathButton: HTMLButtonElement;
   private drawing: TimelineCanvas | null = null;
   private items: Items | null = null;
   private sight: Sight;
@@ -39,7 +40,7 @@ export class TimelineView {
 
   constructor(readonly page: PageDocument) {
     const frame = page.timeline;
-    this.sight = { from: frame.begin, to: Math.max(frame.end, frame.begin + 1), scroll: 0, rows: [], selected: noItem, hovered: noItem, matches: null, range: null };
+    this.sight = { from: frame.begin, to: Math.max(frame.end, frame.begin + 1), scroll: 0, rows: [], selected: noItem, hovered: noItem, matches: null, range: null, path: page.timeline.critical_paths.length > 0 };
     this.canvas = h('canvas', {
       tabindex: 0, role: 'application', 'aria-label': 'Timeline. W and S zoom, A and D move, comma and full stop select the slice before and after, question mark lists all keys.',
       'aria-describedby': 'timeline-status',
@@ -56,6 +57,9 @@ export class TimelineView {
     this.allRanks = button('All ranks', 'Show all ranks', () => this.setAllRanks(!this.showAllRanks));
     this.allRanks.hidden = page.meta.ranks.length < 2;
     this.allRanks.setAttribute('aria-pressed', 'false');
+    this.pathButton = button('Critical path', 'Show the critical path of the steps (P)', () => this.setPath(!this.sight.path));
+    this.pathButton.hidden = page.timeline.critical_paths.length === 0;
+    this.pathButton.setAttribute('aria-pressed', String(this.sight.path));
     this.element = h('div', { class: 'timeline' },
       h('div', { class: 'tools' },
         this.searchField,
@@ -63,6 +67,7 @@ export class TimelineView {
         button('›', 'Next match (N)', () => this.nextMatch(1), true),
         this.searchCount,
         h('span', { class: 'grow', style: { flex: '1' } }),
+        this.pathButton,
         this.allRanks,
         button('‹ Step', 'Previous step (Shift+E)', () => this.nextStep(-1)),
         button('Step ›', 'Next step (E)', () => this.nextStep(1)),
@@ -109,6 +114,13 @@ export class TimelineView {
   // A typical step with its surroundings where there are several, else everything.
   private firstSight(): void {
     this.fit();
+  }
+
+  setPath(shown: boolean): void {
+    if (this.pathButton.hidden) return;
+    this.sight.path = shown;
+    this.pathButton.setAttribute('aria-pressed', String(shown));
+    this.redraw();
   }
 
   fit(): void {
@@ -347,7 +359,8 @@ export class TimelineView {
     const shown = ['compute', 'communication', 'memory', 'operation', 'runtime_call', 'annotation', 'python_function'].filter((name) => frame.label_shades.some((shade) => frame.shades[shade] === name));
     this.foot.replaceChildren(
       h('span', { class: 'drawn' }, drawn),
-      h('span', { class: 'legend' }, shown.map((name) => h('span', { class: 'entry' }, h('span', { class: 'swatch', style: { background: `var(--${name})` } }), shadeTitle(name)))),
+      h('span', { class: 'legend' }, shown.map((name) => h('span', { class: 'entry' }, h('span', { class: 'swatch', style: { background: `var(--${name})` } }), shadeTitle(name))),
+        frame.critical_paths.length > 0 ? h('span', { class: 'entry' }, h('span', { class: 'swatch', style: { background: 'var(--critical-path)' } }), 'Critical path') : []),
     );
   }
 
@@ -381,6 +394,7 @@ export class TimelineView {
     this.canvas.dataset['frameMs'] = (performance.now() - begin).toFixed(2);
     this.canvas.dataset['from'] = String(this.sight.from);
     this.canvas.dataset['to'] = String(this.sight.to);
+    this.canvas.dataset['path'] = String(this.drawing.pathDrawn);
     this.canvas.dataset['scroll'] = String(this.sight.scroll);
   }
 
@@ -554,6 +568,7 @@ export class TimelineView {
       case 'u': this.selectOuter(); return true;
       case 'l': this.followLink(); return true;
       case 'f': case 'Enter': this.zoomToSelection(); return event.key === 'f' || document.activeElement === this.canvas;
+      case 'p': this.setPath(!this.sight.path); return true;
       case 'e': this.nextStep(1); return true;
       case 'E': this.nextStep(-1); return true;
       case 'n': this.nextMatch(1); return true;
