@@ -30,22 +30,29 @@ class Delays {
   explicit Delays(Draft& draft) : draft_(draft) { std::ranges::stable_sort(draft.waits, {}, &DeviceWait::operation); }
 
   void find_typical() {
-    draft_.typical.resize(draft_.timeline.devices.size());
-    std::vector<std::vector<Nanoseconds>> launches(draft_.typical.size()), gaps(draft_.typical.size()), longer_gaps(draft_.typical.size());
+    draft_.typical.assign(draft_.timeline.devices.size(), {});
+    std::vector<std::vector<Nanoseconds>> launches(draft_.typical.size()), graph_launches(draft_.typical.size());
     for_each_operation([&](OpId op, std::span<const DeviceWait> waits) {
       const Latest found = latest(waits);
       if (found.launch == nullptr || found.launch->time < found.others) return;
       const Nanoseconds launch = draft_.measured[op].begin - found.launch->time;
-      if (launch <= longest_launch) launches[device_of(op)].push_back(launch);
+      if (launch <= longest_launch) (of_graph(op) ? graph_launches : launches)[device_of(op)].push_back(launch);
     });
-    for (std::size_t device = 0; device < draft_.typical.size(); ++device) draft_.typical[device].launch = std::max<Nanoseconds>(0, median(launches[device]));
+    for (std::size_t device = 0; device < draft_.typical.size(); ++device) {
+      TypicalLags& typical = draft_.typical[device];
+      typical.launch = std::max<Nanoseconds>(0, median(launches[device]));
+      typical.graph_launch = graph_launches[device].empty() ? typical.launch : std::max<Nanoseconds>(0, median(graph_launches[device]));
+    }
+    std::vector<std::vector<Nanoseconds>> gaps(draft_.typical.size()), longer_gaps(draft_.typical.size());
     for_each_operation([&](OpId op, std::span<const DeviceWait> waits) {
+      const std::size_t device = device_of(op);
       const Latest found = latest(waits);
       const Nanoseconds gap = draft_.measured[op].begin - found.others;
       if (found.launch == nullptr || found.launch->time >= found.others || gap > longest_scheduling_gap) return;
-      // A launch that was still in flight when the device fell free may have ended the gap: then the device's own gap is shorter.
-      const bool in_flight = found.launch->time + draft_.typical[device_of(op)].launch > found.others;
-      (in_flight ? longer_gaps : gaps)[device_of(op)].push_back(gap);
+      // A launch that was still in flight when the device fell free may have ended the gap: then the device's own gap is shorter. What a launch of a graph
+      // takes is not known where none was seen.
+      const bool in_flight = found.launch->time + launch_of(op) > found.others || (of_graph(op) && graph_launches[device].empty());
+      (in_flight ? longer_gaps : gaps)[device].push_back(gap);
     });
     for (std::size_t device = 0; device < draft_.typical.size(); ++device) {
       Nanoseconds gap = median(gaps[device]);
@@ -88,23 +95,29 @@ class Delays {
     return found;
   }
 
+  bool of_graph(OpId op) const {
+    const SliceId launch = draft_.facts.launch[draft_.builder.operations().origin[op]];
+    return launch != no_id<SliceId> && draft_.facts.graph_launch[launch] != 0;
+  }
+  Nanoseconds launch_of(OpId op) const { return of_graph(op) ? draft_.typical[device_of(op)].graph_launch : draft_.typical[device_of(op)].launch; }
   std::size_t device_of(OpId op) const { return index(draft_.timeline.track_of(draft_.builder.operations().origin[op]).device); }
 
   void settle(OpId op, std::span<const DeviceWait> waits) {
     const Nanoseconds start = draft_.measured[op].begin;
     const TypicalLags& typical = draft_.typical[device_of(op)];
+    const Nanoseconds typical_launch = launch_of(op);
     const Latest found = latest(waits);
     const bool alone = waits.size() == 1 && found.launch != nullptr;
     const bool launched_last = found.launch != nullptr && (alone || found.launch->time >= found.others ||
                                                            // In flight when the device fell free.
-                                                           found.launch->time + typical.launch >= found.others + typical.gap);
+                                                           found.launch->time + typical_launch >= found.others + typical.gap);
     for (const DeviceWait& wait : waits) {
       const Nanoseconds passed = start - wait.time;
       Nanoseconds lag = 0;
       LagKind kind = LagKind::none;
       if (wait.kind == DependencyKind::launch) {
-        kind = launched_last && passed > longest_launch && passed > unusual * typical.launch ? LagKind::unexplained : LagKind::launch;
-        lag = launched_last ? passed : std::min(typical.launch, passed);
+        kind = launched_last && passed > longest_launch && passed > unusual * typical_launch ? LagKind::unexplained : LagKind::launch;
+        lag = launched_last ? passed : std::min(typical_launch, passed);
       } else if (!launched_last && wait.time == found.others) {
         lag = passed;
         kind = kind_of_gap(wait, passed);

@@ -49,8 +49,9 @@ struct Stream {
 
 // What a device usually takes, ns: medians over its operations.
 struct TypicalLags {
-  Nanoseconds launch = 0;  // from the launch call to the start, where nothing else is waited for
-  Nanoseconds gap = 0;     // between queued operations of a stream, of those up to 20 µs
+  Nanoseconds launch = 0;        // from the launch call to the start, where nothing else is waited for
+  Nanoseconds graph_launch = 0;  // the same of CUDA graphs
+  Nanoseconds gap = 0;           // between queued operations of a stream, of those up to 20 µs
 };
 
 // When a device operation was ready, by the waits known so far.
@@ -59,7 +60,7 @@ struct ReadyTime {
   Nanoseconds time() const { return launched > others ? launched : others; }
   // Whether it waited clearly longer than operations usually do, for its launch as well as for what it was queued behind.
   bool waited_longer(Nanoseconds start, const TypicalLags& typical) const {
-    const Nanoseconds launch = 3 * typical.launch > 20'000 ? 3 * typical.launch : 20'000;
+    const Nanoseconds usual = typical.launch > typical.graph_launch ? typical.launch : typical.graph_launch, launch = 3 * usual > 20'000 ? 3 * usual : 20'000;
     const Nanoseconds gap = 3 * typical.gap > 5'000 ? 3 * typical.gap : 5'000;
     if (launched != std::numeric_limits<Nanoseconds>::min() && start - launched <= launch) return false;
     return launched > others || start - others > gap;

@@ -24,6 +24,7 @@ class HandOver {
       for (const TrackId starter : threads)
         if (starter != worker && same_process(starter, worker) && !works_backward(starter)) connect(starter, worker);
     }
+    settle_returns();
   }
 
  private:
@@ -90,12 +91,31 @@ class HandOver {
     std::size_t begin = end;
     while (begin > first && work[begin - 1].owner == no_id<SliceId>) --begin;
     if (begin > first && behind_rest(work, begin) != begin) end = begin - 1;
-    draft_.builder.depend(waiting->op, Moment::end(work[end].completion == no_id<OpId> ? work[end].op : work[end].completion), DependencyKind::hand_over);
-    operations.duration[waiting->op] = waiting->end - std::max(waiting->begin, work[end].end);
+    // From the worker's end to the end of the part: until the thread is awake, as long as it took to wake the worker, and then its own time.
+    const Nanoseconds left = waiting->end - std::max(waiting->begin, work[end].end);
+    returns_.push_back({waiting->op, Moment::end(work[end].completion == no_id<OpId> ? work[end].op : work[end].completion), left, lag});
+  }
+
+  struct Return {
+    OpId waiting{};
+    Moment on;
+    Nanoseconds rest = 0, handed_over_in = 0;
+  };
+
+  void settle_returns() {
+    if (returns_.empty()) return;
+    // The shortest: others hold what the starter did before.
+    const Nanoseconds waking = std::max<Nanoseconds>(0, std::ranges::min(returns_, {}, &Return::handed_over_in).handed_over_in);
+    for (const Return& back : returns_) {
+      const Nanoseconds lag = std::min(waking, back.rest);
+      draft_.builder.depend(back.waiting, back.on, DependencyKind::hand_over, lag, lag == 0 ? LagKind::none : LagKind::hand_over);
+      draft_.builder.operations().duration[back.waiting] = back.rest - lag;
+    }
   }
 
   Draft& draft_;
   const SliceColumns& s_;
+  std::vector<Return> returns_;
   std::vector<std::size_t> handed_ = std::vector<std::size_t>(draft_.parts.size(), 0);  // per thread: the part (+ 1) that handed over last
 };
 

@@ -270,6 +270,9 @@ class RandomProgram {
     for (std::uint32_t r = 0; r < options_.ranks; ++r) {
       RankProgram rank{.streams = streams_, .threads = std::vector<std::vector<Action>>(threads_.size()), .works = {}};
       for (std::uint32_t step = 0; step < options_.steps; ++step) repeat(rank, step);
+      // As the profiler does when it stops.
+      rank.threads[0].push_back({.what = Do::work, .duration = between(20'000, 200'000)});
+      rank.threads[0].push_back({.what = Do::sync_device, .duration = 2'500, .back = sync_lag_});
       program.ranks.push_back(std::move(rank));
     }
     return program;
