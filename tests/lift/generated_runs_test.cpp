@@ -161,5 +161,9 @@ TEST(GeneratedRuns, EditsMeanWhatTheySay) {
   compare(1, seeds());
 }
 
+TEST(GeneratedRuns, EditsMeanWhatTheySayOverRanks) {
+  compare(4, seeds() / 4);
+}
+
 }  // namespace
 }  // namespace stepscope

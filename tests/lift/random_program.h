@@ -270,6 +270,17 @@ class RandomProgram {
     for (std::uint32_t r = 0; r < options_.ranks; ++r) {
       RankProgram rank{.streams = streams_, .threads = std::vector<std::vector<Action>>(threads_.size()), .works = {}};
       for (std::uint32_t step = 0; step < options_.steps; ++step) repeat(rank, step);
+      // Ranks differ a little in speed, and a collective lasts the same for all of its members.
+      if (options_.ranks > 1) {
+        const double slower = 1 + 0.001 * below(100);
+        for (std::size_t w = 0; w < rank.works.size(); ++w) {
+          DeviceWork& work = rank.works[w];
+          if (work.collective < 0)
+            work.duration = static_cast<Nanoseconds>(std::llround(static_cast<double>(work.duration) * slower));
+          else if (r > 0)
+            work.duration = program.ranks[0].works[w].duration;
+        }
+      }
       // As the profiler does when it stops.
       rank.threads[0].push_back({.what = Do::work, .duration = between(20'000, 200'000)});
       rank.threads[0].push_back({.what = Do::sync_device, .duration = 2'500, .back = sync_lag_});
