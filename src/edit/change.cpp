@@ -81,13 +81,28 @@ std::vector<std::vector<OpId>> by_stream(const Graph& graph) {
 
 std::vector<bool> collective_members(const Graph& graph) {
   std::vector<bool> members(graph.size(), false);
-  for (std::uint32_t row = 1; row < graph.size(); ++row) {
-    if (graph.operations.operation_class[OpId{row}] != OperationClass::transfer) continue;
-    for (std::uint32_t i = graph.first[row]; i < graph.first[row + 1]; ++i)
-      if (graph.dependencies.kind[i] == DependencyKind::collective) members[index(graph.dependencies.moment[i].operation())] = true;
-  }
+  const auto is_transfer = [&](OpId op) { return graph.operations.operation_class[op] == OperationClass::transfer; };
+  for (std::uint32_t row = 1; row < graph.size(); ++row)
+    for (std::uint32_t i = graph.first[row]; i < graph.first[row + 1]; ++i) {
+      if (graph.dependencies.kind[i] != DependencyKind::collective) continue;
+      const OpId on = graph.dependencies.moment[i].operation();
+      if (is_transfer(OpId{row})) members[index(on)] = true;
+      if (is_transfer(on)) members[row] = true;
+    }
   return members;
 }
+
+namespace {
+
+// What a vanished operation no longer waits for.
+bool vanishes(const Graph& graph, OpId op, std::uint32_t row) {
+  const DependencyKind kind = graph.dependencies.kind[row];
+  const OperationClass c = graph.operations.operation_class[op];
+  return (runs_on_thread(c) && (kind == DependencyKind::synchronise || kind == DependencyKind::queue)) ||
+         (c == OperationClass::communication && kind == DependencyKind::collective);
+}
+
+}  // namespace
 
 void vanish(Graph& graph, std::span<const OpId> operations) {
   std::vector<bool> gone(graph.size(), false);
@@ -95,21 +110,14 @@ void vanish(Graph& graph, std::span<const OpId> operations) {
   for (const OpId op : operations) {
     gone[index(op)] = true;
     graph.operations.duration[op] = 0;
-    const bool on_thread = runs_on_thread(graph.operations.operation_class[op]);
     for (std::uint32_t i = graph.first_dependency(op); i < graph.end_dependency(op); ++i) {
       if (graph.dependencies.lag_kind[i] != LagKind::root) graph.dependencies.lag[i] = std::min<Nanoseconds>(0, graph.dependencies.lag[i]);
-      const DependencyKind kind = graph.dependencies.kind[i];
-      waits |= on_thread && (kind == DependencyKind::synchronise || kind == DependencyKind::queue);
+      waits |= vanishes(graph, op, i);
     }
   }
   if (!waits) return;
   rewire(graph,
-         [&](OpId op, std::uint32_t i) {
-           const DependencyKind kind = graph.dependencies.kind[i];
-           return gone[index(op)] && runs_on_thread(graph.operations.operation_class[op]) &&
-                  (kind == DependencyKind::synchronise || kind == DependencyKind::queue) && graph.end_dependency(op) - graph.first_dependency(op) > 1;
-         },
-         {});
+         [&](OpId op, std::uint32_t i) { return gone[index(op)] && vanishes(graph, op, i) && graph.end_dependency(op) - graph.first_dependency(op) > 1; }, {});
 }
 
 std::size_t fuse_into_first(Graph& graph, const Launches& launches, std::span<const OpId> run, Nanoseconds duration) {

@@ -34,11 +34,11 @@ class Launches {
 // The operations of each place of kind `stream`, in stream order; of other places nothing. Indexed by PlaceId.
 std::vector<std::vector<OpId>> by_stream(const Graph& graph);
 
-// Per operation: whether it is a member of a collective that is lifted over several ranks (a transfer waits for it).
+// Per operation: whether it is the arrival or the completion of a member of a collective that is lifted over several ranks (lift/collectives.cpp).
 std::vector<bool> collective_members(const Graph& graph);
 
 // Takes no time any more: duration 0, and its own lags vanish, except where nothing else is known to hold it back (LagKind::root). Threads
-// among them no longer wait for devices or for room in a launch queue.
+// among them no longer wait for devices or for room in a launch queue, members of collectives no longer for the other ranks.
 void vanish(Graph& graph, std::span<const OpId> operations);
 
 // One kernel instead of several on one stream: the first takes `duration`, the others and their launch calls vanish. How many calls vanished.

@@ -59,8 +59,53 @@ std::vector<std::uint32_t> first_waiters(const Graph& graph) {
   return first;
 }
 
-std::vector<std::vector<OpId>> groups_of(const Graph& graph, std::span<const OpId> carrying, const Wish& wish) {
+// Whose end is the collective's end for those who wait for it: the kernel itself, or the members' completions of a transfer.
+std::map<OpId, std::vector<OpId>> ends_of(const Graph& graph, std::span<const OpId> carrying) {
+  std::map<OpId, std::vector<OpId>> ends;
+  for (const OpId op : carrying) {
+    std::vector<OpId>& own = ends[op];
+    if (graph.operations.operation_class[op] != OperationClass::transfer) own.push_back(op);
+  }
+  for (std::uint32_t row = 1; row < graph.size(); ++row)
+    for (std::uint32_t i = graph.first[row]; i < graph.first[row + 1]; ++i)
+      if (graph.dependencies.kind[i] == DependencyKind::collective && graph.operations.operation_class[OpId{row}] == OperationClass::communication)
+        if (const auto transfer = ends.find(graph.dependencies.moment[i].operation()); transfer != ends.end()) transfer->second.push_back(OpId{row});
+  return ends;
+}
+
+// The members' arrivals at a transfer.
+std::vector<OpId> arrivals_at(const Graph& graph, OpId transfer) {
+  std::vector<OpId> arrivals;
+  for (std::uint32_t i = graph.first_dependency(transfer); i < graph.end_dependency(transfer); ++i)
+    if (graph.dependencies.kind[i] == DependencyKind::collective) arrivals.push_back(graph.dependencies.moment[i].operation());
+  return arrivals;
+}
+
+// Whether nothing else stands between two collectives on their streams: what did might need the first one's result.
+class Neighbours {
+ public:
+  explicit Neighbours(const Graph& graph) : graph_(graph), place_in_stream_(graph.size(), 0) {
+    for (const std::vector<OpId>& stream : by_stream(graph))
+      for (std::uint32_t i = 0; i < stream.size(); ++i) place_in_stream_[index(stream[i])] = i;
+  }
+  bool follow(const std::vector<OpId>& ends, OpId next) const {
+    const std::vector<OpId> starts = graph_.operations.operation_class[next] == OperationClass::transfer ? arrivals_at(graph_, next) : std::vector<OpId>{next};
+    return std::ranges::all_of(ends, [&](OpId end) {
+      return std::ranges::any_of(starts, [&](OpId start) {
+        return graph_.operations.place[start] == graph_.operations.place[end] && place_in_stream_[index(start)] == place_in_stream_[index(end)] + 1;
+      });
+    });
+  }
+
+ private:
+  const Graph& graph_;
+  std::vector<std::uint32_t> place_in_stream_;
+};
+
+std::vector<std::vector<OpId>> groups_of(const Graph& graph, std::span<const OpId> carrying, const std::map<OpId, std::int64_t>& sizes,
+                                         const std::map<OpId, std::vector<OpId>>& ends, const Wish& wish) {
   const std::vector<std::uint32_t> first_waiter = first_waiters(graph);
+  const Neighbours neighbours(graph);
   // Collectives of one name on one place, in order; other collectives between them end a group, so that order between ranks stays.
   std::map<PlaceId, std::vector<OpId>> places;
   for (const OpId op : carrying) places[graph.operations.place[op]].push_back(op);
@@ -76,13 +121,13 @@ std::vector<std::vector<OpId>> groups_of(const Graph& graph, std::span<const OpI
       limit = std::numeric_limits<std::uint32_t>::max();
     };
     for (const OpId op : list) {
-      const auto own = static_cast<double>(graph.operations.bytes[op]);
+      const auto own = static_cast<double>(sizes.at(op));
       if (!group.empty() && (graph.operations.name[op] != graph.operations.name[group.back()] || static_cast<std::int64_t>(group.size()) >= wish.merge ||
-                             bytes + own > wish.bucket || index(op) >= limit))
+                             bytes + own > wish.bucket || index(op) >= limit || !neighbours.follow(ends.at(group.back()), op)))
         close();
       group.push_back(op);
       bytes += own;
-      limit = std::min(limit, first_waiter[index(op)]);
+      for (const OpId end : ends.at(op)) limit = std::min(limit, first_waiter[index(end)]);
     }
     close();
   }
@@ -92,12 +137,17 @@ std::vector<std::vector<OpId>> groups_of(const Graph& graph, std::span<const OpI
 Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<const OpId> operations, Graph& graph) {
   const Result<Wish> wish = wish_of(edit);
   if (!wish) return std::unexpected(wish.error());
-  const std::vector<OpId> carrying = filtered(that_carry_data(graph, operations), [&](OpId op) { return graph.operations.bytes[op] > 0; });
+  std::map<OpId, std::int64_t> sizes;
+  for (const OpId op : that_carry_data(graph, operations))
+    if (const std::int64_t bytes = message_bytes(scene, graph, op); bytes > 0) sizes[op] = bytes;
+  std::vector<OpId> carrying;
+  for (const auto& [op, bytes] : sizes) carrying.push_back(op);
+  const auto ends = ends_of(graph, carrying);
   if (carrying.empty()) return edit_error("the trace does not tell the bytes of the chosen collectives", "record with PyTorch 2.4 or later, which notes them");
-  const auto groups = groups_of(graph, carrying, *wish);
+  const auto groups = groups_of(graph, carrying, sizes, ends, *wish);
   if (groups.empty()) return edit_error("no two of the chosen collectives can become one", "choose a larger merge= or bucket=, or others");
   std::map<NameId, std::optional<MessageTime>> costs;
-  for (const std::vector<OpId>& group : by_name(graph, carrying)) costs[graph.operations.name[group.front()]] = fit_message_time(graph, group);
+  for (const std::vector<OpId>& group : by_name(graph, carrying)) costs[graph.operations.name[group.front()]] = fit_message_time(scene, graph, group);
 
   EditEffect effect{.operations = 0, .summary = {}, .caveats = {}};
   const Launches launches(scene, graph);
@@ -109,7 +159,7 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
       return edit_error(fmt::format("the time of {} by its size cannot be told: the trace has it in fewer than two known sizes", graph.name_of(group.front())),
                         "give it: alpha=20us bandwidth=200GB");
     double bytes = 0;
-    for (const OpId op : group) bytes += static_cast<double>(graph.operations.bytes[op]);
+    for (const OpId op : group) bytes += static_cast<double>(sizes.at(op));
     before += total_duration(graph, group);
     // The fit speaks of what is saved: each message that there is no more saves one alpha.
     const double time = static_cast<double>(total_duration(graph, group)) - cost->alpha * static_cast<double>(group.size() - 1);
@@ -117,13 +167,19 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
     after += merged;
     effect.operations += group.size();
     for (const OpId op : std::span(group).first(group.size() - 1)) {
-      instead[index(op)] = group.back();
+      // Who waited for this one's end on a rank waits for the last one's there.
+      for (const OpId end : ends.at(op))
+        for (const OpId other : ends.at(group.back()))
+          if (graph.place_of(end).rank == graph.place_of(other).rank) instead[index(end)] = other;
       gone.push_back(op);
+      for (const OpId arrival : arrivals_at(graph, op)) gone.push_back(arrival);
+      if (!ends.at(op).empty() && ends.at(op).front() != op) gone.insert(gone.end(), ends.at(op).begin(), ends.at(op).end());
     }
     graph.operations.duration[group.back()] = merged;
     graph.operations.bytes[group.back()] = static_cast<std::int64_t>(bytes);
   }
   for (const OpId op : gone) graph.operations.bytes[op] = 0;
+  std::ranges::sort(gone);
   std::vector<NewDependency> added;
   const DependencyColumns& d = graph.dependencies;
   for (std::uint32_t row = 1; row < graph.size(); ++row)

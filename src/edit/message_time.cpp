@@ -4,15 +4,24 @@
 #include <map>
 
 #include "edit/change.h"
+#include "facts/collective_call.h"
 
 namespace stepscope {
 
-std::optional<MessageTime> fit_message_time(const Graph& graph, std::span<const OpId> operations) {
+std::int64_t message_bytes(const EditScene& scene, const Graph& graph, OpId op) {
+  if (graph.operations.bytes[op] != unknown_amount) return graph.operations.bytes[op];
+  const SliceId slice = graph.operations.origin[op];
+  if (slice == no_id<SliceId> || scene.facts.activity[slice] != ActivityClass::communication) return unknown_amount;
+  return collective_call(scene.timeline, scene.facts, slice).bytes.value_or(unknown_amount);
+}
+
+std::optional<MessageTime> fit_message_time(const EditScene& scene, const Graph& graph, std::span<const OpId> operations) {
   std::map<std::int64_t, Nanoseconds> shortest;
   const OperationColumns& o = graph.operations;
   for (const OpId op : operations) {
-    if (o.bytes[op] <= 0 || o.duration[op] <= 0) continue;
-    const auto [found, fresh] = shortest.try_emplace(o.bytes[op], o.duration[op]);
+    const std::int64_t bytes = message_bytes(scene, graph, op);
+    if (bytes <= 0 || o.duration[op] <= 0) continue;
+    const auto [found, fresh] = shortest.try_emplace(bytes, o.duration[op]);
     if (!fresh) found->second = std::min(found->second, o.duration[op]);
   }
   if (shortest.size() < 2) return std::nullopt;

@@ -18,7 +18,10 @@ struct MessageTime {
 
 // Least squares over the shortest time of each size, because longer ones waited for other ranks. Absent where fewer than two sizes are known, or larger
 // messages did not take longer. A negative alpha becomes 0 (beta then by least squares through the origin).
-std::optional<MessageTime> fit_message_time(const Graph& graph, std::span<const OpId> operations);
+std::optional<MessageTime> fit_message_time(const EditScene& scene, const Graph& graph, std::span<const OpId> operations);
+
+// Bytes of a collective: of the operation, else as the trace notes them (facts/collective_call.h); unknown_amount = not known.
+std::int64_t message_bytes(const EditScene& scene, const Graph& graph, OpId op);
 
 // The operations that carry data between ranks: transfers, and communication kernels that are no members of one.
 std::vector<OpId> that_carry_data(const Graph& graph, std::span<const OpId> operations);

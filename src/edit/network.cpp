@@ -17,7 +17,7 @@ constexpr EditParameter parameters[] = {{"bandwidth", "factor on the bandwidth: 
                                         {"latency", "factor on the latency: 0.5 = half"},
                                         {"alpha", "latency of one collective, where known: 20us"}};
 
-Result<EditEffect> apply(const EditScene&, const Edit& edit, std::span<const OpId> operations, Graph& graph) {
+Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<const OpId> operations, Graph& graph) {
   const auto bandwidth = factor_parameter(edit, "bandwidth"), latency = factor_parameter(edit, "latency");
   const auto alpha = duration_parameter(edit, "alpha");
   if (!bandwidth) return std::unexpected(bandwidth.error());
@@ -36,7 +36,7 @@ Result<EditEffect> apply(const EditScene&, const Edit& edit, std::span<const OpI
     std::optional<double> own_alpha;
     if (*alpha)
       own_alpha = static_cast<double>(**alpha);
-    else if (const auto fit = fit_message_time(graph, group))
+    else if (const auto fit = fit_message_time(scene, graph, group))
       own_alpha = fit->alpha;
     if (!own_alpha && *latency)
       return edit_error(fmt::format("the latency of {} cannot be told: the trace has it in fewer than two known sizes", graph.name_of(group.front())),

@@ -12,6 +12,7 @@
 #include "edit/module_path.h"
 #include "edit/near_names.h"
 #include "edit/words.h"
+#include "facts/collective_call.h"
 
 namespace stepscope {
 
@@ -24,7 +25,7 @@ constexpr EditParameter parameters[] = {
     {"module", "glob on a module of the model around it: Linear_3, */Attention_*"},
     {"phase", "forward, backward, optimizer, data, other"},
     {"class", "compute, communication, copy, fill, transfer, launch, synchronisation, api, framework, data_loading, python"},
-    {"collective", "function of a collective: all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send_recv"},
+    {"collective", "function of a collective: all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, send_receive"},
     {"rank", "number of a rank"},
     {"device", "a device, as the trace names it"},
     {"stream", "number of a stream"},
@@ -37,15 +38,6 @@ std::string canonical(std::string_view name) {
   for (const char c : lower_case(name))
     if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '*' || c == '?' || c == '|') text += c;
   return text;
-}
-
-// The order matters: "reduce" is in "allreduce" and "reducescatter".
-std::string_view collective_function(std::string_view name) {
-  const std::string text = canonical(name);
-  for (const std::string_view word :
-       {"allreduce", "allgather", "reducescatter", "alltoall", "sendrecv", "broadcast", "reduce", "gather", "scatter", "barrier", "send", "recv"})
-    if (text.find(word) != std::string::npos) return word;
-  return {};
 }
 
 constexpr std::size_t most_nested = 10'000;  // operators around one; a damaged call tree ends here
@@ -111,8 +103,8 @@ class Selection {
     const OperationClass c = graph_.operations.operation_class[op];
     if (c != OperationClass::communication && c != OperationClass::transfer) return false;
     return once(collectives_, graph_.operations.name[op], [&] {
-      const std::string_view function = collective_function(graph_.name_of(op));
-      return !function.empty() && globs_[collective]->matches(function);
+      const CollectiveFunction function = collective_function_of_kernel(graph_.name_of(op));
+      return function != CollectiveFunction::unknown && globs_[collective]->matches(canonical(collective_function_name(function)));
     });
   }
   bool rank_matches(OpId op) {

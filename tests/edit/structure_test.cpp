@@ -198,6 +198,75 @@ TEST_F(Ranks, TransfersAreMeantWithTheirMembers) {
   EXPECT_EQ(g.duration(transfers[1]), 5);
 }
 
+// Two ranks reduce twice (30 of 1000 bytes each; one of 4000 takes 60 later on), as lifted: arrival, transfer, completion.
+struct LiftedRanks : testing::Test {
+  SmallGraph g;
+  std::vector<OpId> transfers, completions, last;
+  void SetUp() override {
+    std::vector<PlaceId> threads, streams;
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      threads.push_back(g.thread(rank));
+      streams.push_back(g.stream(7, rank));
+    }
+    const PlaceId link = g.link();
+    for (int i = 0; i < 3; ++i) {
+      std::vector<OpId> arrivals;
+      for (std::size_t rank = 0; rank < 2; ++rank) {
+        if (i == 0) g.kernel(threads[rank], streams[rank], "gemm", rank == 0 ? 100 : 200);
+        if (i == 2) g.kernel(threads[rank], streams[rank], "gemm", 10);
+        arrivals.push_back(g.kernel(threads[rank], streams[rank], "ncclAllReduce", 0, communication));
+      }
+      transfers.push_back(g.transfer(link, "ncclAllReduce", i == 2 ? 60 : 30, arrivals, i == 2 ? 4000 : 1000));
+      for (std::size_t rank = 0; rank < 2; ++rank) {
+        completions.push_back(g.add(streams[rank], communication, "ncclAllReduce", 1));
+        g.depend(completions.back(), Moment::end(transfers.back()), DependencyKind::collective);
+      }
+    }
+    for (std::size_t rank = 0; rank < 2; ++rank) last.push_back(g.kernel(threads[rank], streams[rank], "after", 5));
+    g.finish();
+  }
+};
+
+TEST_F(LiftedRanks, AsBuilt) {
+  EXPECT_EQ(g.end(transfers[0]), 235);  // rank 1 arrives at 205
+  EXPECT_EQ(g.end(transfers[1]), 266);  // 236 + 30
+  EXPECT_EQ(g.end(transfers[2]), 337);  // 267 + 10 + 60
+  EXPECT_EQ(g.end(last[0]), 343);
+}
+
+TEST_F(LiftedRanks, MergedOverRanks) {
+  const EditEffect effect = g.edit("message merge=2");
+  EXPECT_EQ(effect.operations, 2u);
+  EXPECT_EQ(g.duration(transfers[0]), 0);
+  EXPECT_EQ(g.duration(transfers[1]), 40);  // 30 + 30 − 20
+  EXPECT_EQ(g.end(transfers[1]), 245);      // both have arrived at 205
+  EXPECT_EQ(g.end(completions[2]), 246);
+}
+
+TEST_F(LiftedRanks, NotMergedOverWhatMayNeedTheResult) {
+  g.edit("message merge=3");  // a product stands between the second and the third
+  EXPECT_EQ(g.duration(transfers[1]), 40);
+  EXPECT_EQ(g.duration(transfers[2]), 60);
+}
+
+TEST_F(LiftedRanks, RemovedRanksNoLongerWait) {
+  g.edit("remove collective=all_reduce");
+  EXPECT_EQ(g.end(last[0]), 120);  // 5 + 100 + 10 + 5
+  EXPECT_EQ(g.end(last[1]), 220);
+}
+
+TEST_F(LiftedRanks, OnlyTransfersAreTheNetworks) {
+  EXPECT_EQ(g.edit("network bandwidth=2").operations, 3u);
+  EXPECT_EQ(g.duration(transfers[0]), 25);  // 20 + 10 / 2
+  EXPECT_EQ(g.duration(completions[0]), 1);
+}
+
+TEST_F(LiftedRanks, OverlappedOnEachRank) {
+  g.edit("overlap collective=all_reduce until=\"name=after\"");
+  EXPECT_EQ(g.end(transfers[0]), 235);
+  EXPECT_EQ(g.start(last[0]), 328);  // 205 + 30 + 1 + 30 + 1 + 60 + 1: the products of 10 run beside them
+}
+
 TEST(Balance, NeedsSeveralRanks) {
   SmallGraph g;
   g.kernel(g.thread(), g.stream(7), "gemm", 10);
