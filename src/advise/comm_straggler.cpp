@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "advise/evidence_device.h"
+#include "advise/evidence_collective.h"
 
 namespace stepscope {
 

@@ -6,10 +6,10 @@
 #include <charconv>
 #include <cmath>
 
-#include "analyze/operator_work.h"
 #include "base/intervals.h"
 #include "base/statistics.h"
 #include "cost/arguments.h"
+#include "cost/roofline.h"
 #include "facts/recorded_argument.h"
 #include "simulate/step_length.h"
 

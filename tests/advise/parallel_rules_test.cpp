@@ -1,0 +1,177 @@
+// Rules about pipelines, experts, FSDP, late ranks and scale: a trace that must fire with the gain worked out by hand, and one that must not.
+#include "advise/rule_case.h"
+#include "graph/builder.h"
+
+namespace stepscope {
+
+extern const Rule pp_bubble_rule, pp_imbalance_rule, pp_p2p_exposed_rule, moe_imbalance_rule, moe_a2a_exposed_rule, moe_many_small_gemms_rule,
+    moe_host_sync_splits_rule, fsdp_rate_limit_rule, fsdp_copy_in_out_rule, scale_batch_too_small_rule, comm_straggler_rule, comm_wait_vs_transfer_rule,
+    comm_not_overlappable_queue_rule;
+
+namespace {
+
+constexpr std::string_view p2p_kernel = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+
+class ParallelRules : public RuleCase {
+ protected:
+  void forward(Nanoseconds duration) {
+    built.annotation(thread, "forward", host, 2'000);
+    host += 50;
+    kernel("aten::mm", product(1024, 1024, 1024), "gemm", duration);
+    host += 1'950;
+  }
+  void backward(Nanoseconds duration) { backward_kernel("aten::mm", product(1024, 1024, 1024), "gemm", duration); }
+  void receive(Nanoseconds duration) { kernel("c10d::recv_", "", p2p_kernel, duration, collective("recv", 1'000'000, "BFloat16", 2, "pp")); }
+};
+
+// 400 of 600 µs wait before the first backward; two virtual stages halve that.
+TEST_F(ParallelRules, Bubble) {
+  receive(200'000);
+  forward(100'000);
+  receive(200'000);
+  backward(100'000);
+  EXPECT_EQ(gain(pp_bubble_rule), 200'000);
+  EXPECT_TRUE(ask(pp_p2p_exposed_rule).empty());
+}
+// Between the first backward and the last forward; 300 µs of compute could hide it.
+TEST_F(ParallelRules, ReceiveInTheSteadyState) {
+  forward(100'000);
+  backward(100'000);
+  receive(200'000);
+  forward(100'000);
+  EXPECT_EQ(gain(pp_p2p_exposed_rule), 200'000);
+  EXPECT_TRUE(ask(pp_bubble_rule).empty());
+}
+
+// Stages of 300 and 100 µs: 200 each, so that the longer rank saves 100 (with a factor of 0.6667).
+TEST_F(ParallelRules, UnequalStages) {
+  forward(300'000);
+  receive(20'000);
+  built.add_rank();
+  built.in_process("2000");
+  thread = built.thread("1");
+  stream = built.stream(7);
+  host = 0;
+  now = 0;
+  forward(100'000);
+  receive(20'000);
+  EXPECT_NEAR(gain(pp_imbalance_rule), 100'000, 20);
+}
+TEST_F(ParallelRules, OneStageTellsNoImbalance) {
+  forward(300'000);
+  receive(20'000);
+  EXPECT_TRUE(ask(pp_imbalance_rule).empty());
+}
+
+// Twice as many tokens come as go: the experts' 400 µs become 200.
+TEST_F(ParallelRules, UnequalExperts) {
+  kernel("", "", p2p_kernel, 50'000, collective("all_to_allv", 1'000'000, "BFloat16", 8, "ep", 2'000'000));
+  kernel("aten::_grouped_mm", "", "grouped_gemm", 400'000);
+  EXPECT_EQ(gain(moe_imbalance_rule), 200'000);
+}
+TEST_F(ParallelRules, NearlyEqualExperts) {
+  kernel("", "", p2p_kernel, 50'000, collective("all_to_allv", 1'000'000, "BFloat16", 8, "ep", 1'200'000));
+  kernel("aten::_grouped_mm", "", "grouped_gemm", 400'000);
+  EXPECT_TRUE(ask(moe_imbalance_rule).empty());
+}
+
+TEST_F(ParallelRules, ExposedExchange) {
+  kernel("", "", p2p_kernel, 200'000, collective("all_to_allv", 1'000'000, "BFloat16", 8, "ep"));
+  forward(300'000);
+  EXPECT_EQ(gain(moe_a2a_exposed_rule), 200'000);
+}
+TEST_F(ParallelRules, AShortExchange) {
+  kernel("", "", p2p_kernel, 20'000, collective("all_to_allv", 1'000'000, "BFloat16", 8, "ep"));
+  forward(300'000);
+  EXPECT_TRUE(ask(moe_a2a_exposed_rule).empty());
+}
+
+// Bounds of 2.507 (memory), 3.146, 4.194 and 2.589 µs; the trace's own efficiency is below 0.3, which counts at least: 41.5 of 400 µs.
+TEST_F(ParallelRules, AProductPerExpert) {
+  for (const int tokens : {100, 150, 200, 120}) kernel("aten::mm", product(tokens, 1024, 1024), "gemm", 100'000);
+  EXPECT_EQ(gain(moe_many_small_gemms_rule), 400'000 - 41'600);
+}
+TEST_F(ParallelRules, LayersAreNoExperts) {
+  for (int layer = 0; layer < 8; ++layer) kernel("aten::mm", product(100, 1024, 1024), "gemm", 100'000);
+  EXPECT_TRUE(ask(moe_many_small_gemms_rule).empty());
+}
+
+class HostWaits : public ParallelRules {
+ protected:
+  // A kernel, a small copy of its result to the host that is waited for, and 10 µs later an exchange.
+  void exchange(Nanoseconds at, std::int64_t bytes) {
+    built.launched_kernel(thread, stream, "router", at, at + 5'000, 100'000);
+    built.call(thread, "cudaMemcpyAsync", at + 2'000, 1'000, ++correlation);
+    const SliceId copy = built.slice(SliceKind::copy, stream, "Memcpy DtoH (Device -> Pinned)", at + 105'000, 2'000, correlation);
+    built.builder().add(TransferFact{copy, bytes});
+    built.call(thread, "cudaStreamSynchronize", at + 4'000, 104'000, ++correlation);
+    add(SliceKind::runtime_call, thread, "cudaLaunchKernel", at + 118'000, 1'000, ++correlation, {});
+    add(SliceKind::kernel, stream, p2p_kernel, at + 123'000, 50'000, correlation, collective("all_to_allv", 1'000'000, "BFloat16", 8, "ep"));
+  }
+};
+// The host no longer waits: exchanges are launched while the routers run, and follow the copies. Between copy and exchange 16 µs were lost, twice; between the
+// first exchange and the second router 27 (launched at 200 µs).
+TEST_F(HostWaits, ForTokenCounts) {
+  exchange(0, 256);
+  exchange(200'000, 256);
+  const auto found = ask(moe_host_sync_splits_rule);
+  ASSERT_EQ(found.size(), 1u);
+  ASSERT_EQ(found[0].edits.size(), 1u);
+  EXPECT_EQ(found[0].edits[0].kind, "no_sync");
+  EXPECT_EQ(found[0].edits[0].operations->size(), 2u);
+  EXPECT_GE(gain(moe_host_sync_splits_rule), 2 * 16'000);
+}
+TEST_F(HostWaits, LargeCopiesAreNoCounts) {
+  exchange(0, 1 << 20);
+  exchange(200'000, 1 << 20);
+  EXPECT_TRUE(ask(moe_host_sync_splits_rule).empty());
+}
+
+class RateLimit : public ParallelRules {
+ protected:
+  // The host waits for the first kernel before it launches the second, which then starts 15 µs after the first one's end.
+  void wait(std::string_view around) {
+    built.launched_kernel(thread, stream, "first", 0, 5'000, 600'000);
+    built.annotation(thread, around, 8'000, 610'000);
+    built.call(thread, "cudaEventSynchronize", 10'000, 600'000);
+    built.launched_kernel(thread, stream, "second", 615'000, 620'000, 100'000);
+  }
+};
+TEST_F(RateLimit, InsideOfFsdp) {
+  wait("FullyShardedDataParallel._pre_forward");
+  const auto found = ask(fsdp_rate_limit_rule);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].edits[0].kind, "no_sync");
+  EXPECT_EQ(found[0].edits[0].operations->size(), 1u);
+}
+TEST_F(RateLimit, OutsideOfFsdp) {
+  wait("my_wait");
+  EXPECT_TRUE(ask(fsdp_rate_limit_rule).empty());
+}
+
+TEST_F(ParallelRules, CopiesAroundCollectives) {
+  kernel_in("fsdp::all_gather_copy_in", "aten::copy_", "", "copy_kernel", 100'000);
+  forward(900'000);
+  EXPECT_EQ(gain(fsdp_copy_in_out_rule), 100'000);
+}
+TEST_F(ParallelRules, OtherCopies) {
+  kernel_in("aten::contiguous", "aten::copy_", "", "copy_kernel", 100'000);
+  forward(900'000);
+  EXPECT_TRUE(ask(fsdp_copy_in_out_rule).empty());
+}
+
+TEST_F(ParallelRules, TooLittleWork) {
+  backward(500'000);
+  kernel("", "", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 500'000, collective("allreduce", 1'000'000, "Float", 8));
+  const auto found = ask(scale_batch_too_small_rule);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].edits.empty());
+}
+TEST_F(ParallelRules, EnoughWork) {
+  backward(700'000);
+  kernel("", "", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 300'000, collective("allreduce", 1'000'000, "Float", 8));
+  EXPECT_TRUE(ask(scale_batch_too_small_rule).empty());
+}
+
+}  // namespace
+}  // namespace stepscope
