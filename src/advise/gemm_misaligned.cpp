@@ -50,7 +50,9 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.evidence = picked.evidence();
   f.edits = edits.edits();
   f.changes = {flag("Megatron-LM", "--make-vocab-size-divisible-by 128"),
-               code("PyTorch", "Pad the vocabulary, hidden, feed-forward and head sizes to multiples of 64 (128 where a tensor-parallel group shares them)")};
+               code("PyTorch",
+                    "Pad the vocabulary, hidden, feed-forward and head sizes, and sequences that end in a class token, to multiples of 64 (128 where a "
+                    "tensor-parallel group shares them)")};
   f.confidence = f.edits.empty() ? Confidence::low : Confidence::medium;
   f.would_settle = "A run with the padded size.";
   if (f.edits.empty())

@@ -13,7 +13,9 @@ namespace {
 
 using namespace on_device;
 
-double covered(const Product& product, double rows, double columns) {
+// Of the tiles one way round; absent where the result is narrower than a tile: there the tile is what is wrong, not the size.
+std::optional<double> covered(const Product& product, double rows, double columns) {
+  if (product.m < rows || product.n < columns) return std::nullopt;
   return std::ceil(product.m / rows) * std::ceil(product.n / columns) * rows * columns;
 }
 
@@ -33,7 +35,10 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     for (const std::uint32_t row : call.rows) {
       const auto tile = tile_of(e.name(e.slices[row]));
       if (!tile) continue;
-      const double useful = product->m * product->n / std::min(covered(*product, tile->rows, tile->columns), covered(*product, tile->columns, tile->rows));
+      const auto one_way = covered(*product, tile->rows, tile->columns), other_way = covered(*product, tile->columns, tile->rows);
+      if (!one_way && !other_way) continue;
+      const double all = std::min(one_way.value_or(*(other_way ? other_way : one_way)), other_way.value_or(*(one_way ? one_way : other_way)));
+      const double useful = product->m * product->n / all;
       if (useful > 1 / 1.15) continue;
       const double duration = static_cast<double>(e.slices[row].duration()), waste = duration * (1 - useful);
       picked.add(row, waste);
@@ -64,7 +69,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
 extern const Rule gemm_tile_quantization_rule{
     .name = "gemm.tile_quantization",
     .help = "Tiles of matrix kernels stick out of their results.",
-    .guard = "Kernels whose tile the name does not tell, and products that memory bounds.",
+    .guard = "Kernels whose tile the name does not tell, results narrower than a tile, and products that memory bounds.",
     .source = "NVIDIA, Matrix Multiplication Background (DU-09799), tile quantisation; 1.15 and 1 % ours",
     .detect = detect,
 };

@@ -89,8 +89,8 @@ TEST(GraphCaptureBroken, GainsTheHostsTimeOfEagerSteps) {
   HostRun run;
   mixed(run, [](int i) { return i % 2 == 0; });
   const Finding found = run.only("graph.capture_broken");
-  // Steady steps 1 to 6 of 120 (graphs) and 210 (eager) in turn. Of the eager ones all host time goes, also what follows the launches: their kernels then run one
-  // behind the other, 100, and a graph's host time of 120 hides them: two steps take 120 and the device never less.
+  // Steady steps 1 to 6 of 120 (graphs) and 210 (eager) in turn. Of the eager ones all host time goes, also what follows the launches: their kernels then run
+  // one behind the other, 100, and a graph's host time of 120 hides them: two steps take 120 and the device never less.
   EXPECT_GT(run.gain(found), 40e3);
   EXPECT_LT(run.gain(found), 60e3);
 }

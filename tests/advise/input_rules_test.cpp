@@ -64,8 +64,8 @@ TEST(DataPageable, GainsTheWaitAndTheLinksRate) {
   run.finish();
   Gpu gpu;
   gpu.host_link_bytes_per_second_each_way = 25e9;  // 80 % of it: 20 GB/s, ten times as fast
-  // As it is, the copy begins when the kernel before it has ended: 500 and 300, and what the host needs from the end of the copy to the kernel: 2 until the call
-  // has returned, 1 of the operator, 4 to the launch, 5 to the device. With the edits the host runs ahead: 50 and 300.
+  // As it is, the copy begins when the kernel before it has ended: 500 and 300, and what the host needs from the end of the copy to the kernel: 2 until the
+  // call has returned, 1 of the operator, 4 to the launch, 5 to the device. With the edits the host runs ahead: 50 and 300.
   EXPECT_NEAR(run.step(), 812e3, 1);
   const Finding found = run.only("data.h2d_pageable", &gpu);
   EXPECT_NEAR(run.gain(found, &gpu), 812e3 - 350e3, 2e3);

@@ -1,4 +1,7 @@
 // Rules about pipelines, experts, FSDP, late ranks and scale: a trace that must fire with the gain worked out by hand, and one that must not.
+#include <algorithm>
+#include <array>
+
 #include "advise/rule_case.h"
 #include "graph/builder.h"
 
@@ -96,6 +99,109 @@ TEST_F(ParallelRules, LayersAreNoExperts) {
   EXPECT_TRUE(ask(moe_many_small_gemms_rule).empty());
 }
 
+// Ranks 0 and 1 meet in `times.size()` transfers of 10 µs; before each, rank 0 and 1 compute for the times given.
+class LateRanks : public ParallelRules {
+ protected:
+  void meet(const std::vector<std::pair<Nanoseconds, Nanoseconds>>& work) {
+    // A timeline of the same two ranks, so that there are steps and evidence.
+    Nanoseconds at[2] = {0, 0};
+    std::vector<std::array<SliceId, 2>> members(work.size()), computed(work.size());
+    for (int rank = 0; rank < 2; ++rank) {
+      if (rank == 1) built.add_rank();
+      built.in_process(rank == 0 ? "1000" : "2000");
+      const TrackId main = built.stream(7);
+      for (std::size_t i = 0; i < work.size(); ++i) {
+        const Nanoseconds own = rank == 0 ? work[i].first : work[i].second, longest = std::max(work[i].first, work[i].second);
+        computed[i][static_cast<std::size_t>(rank)] = built.kernel(main, "gemm", at[rank], own);
+        members[i][static_cast<std::size_t>(rank)] = built.kernel(main, "ncclDevKernel_AllReduce_Sum_f32_RING_LL", at[rank] + own, longest - own + 10'000);
+        at[rank] += longest + 10'000;
+      }
+    }
+    built.finish();
+    lifted = Lifted{};
+    lifted.operation_of.resize(built.timeline.slices.size(), no_id<OpId>);
+    GraphBuilder builder;
+    const PlaceId places[2] = {builder.place({.kind = PlaceKind::stream, .rank = RankId{0}, .device = DeviceId{0}, .track = TrackId{0}, .stream = 7}),
+                               builder.place({.kind = PlaceKind::stream, .rank = RankId{1}, .device = DeviceId{1}, .track = TrackId{1}, .stream = 7})};
+    const PlaceId links = builder.place({.kind = PlaceKind::link});
+    const NameId name = builder.names().intern("kernel");
+    Moment before = Moment::start(OpId{0});
+    OpId first[2]{}, last{};
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      const OpId transfer = builder.add({.place = links, .operation_class = OperationClass::transfer, .duration = 10'000, .name = name});
+      for (std::size_t rank = 0; rank < 2; ++rank) {
+        const OpId compute = builder.add({.place = places[rank],
+                                          .operation_class = OperationClass::compute,
+                                          .duration = rank == 0 ? work[i].first : work[i].second,
+                                          .name = name,
+                                          .origin = computed[i][rank]});
+        const OpId member = builder.add({.place = places[rank], .operation_class = OperationClass::communication, .name = name, .origin = members[i][rank]});
+        builder.depend(compute, before, DependencyKind::stream_order);
+        builder.depend(member, Moment::end(compute), DependencyKind::stream_order);
+        builder.depend(transfer, Moment::end(member), DependencyKind::collective);
+        lifted.operation_of[computed[i][rank]] = compute;
+        lifted.operation_of[members[i][rank]] = member;
+        if (i == 0) first[rank] = compute;
+      }
+      before = Moment::end(transfer);
+      last = transfer;
+    }
+    auto finished = std::move(builder).finish();
+    lifted.graph = std::move(finished.graph);
+    const auto number = [&](OpId op) { return finished.number[index(op)]; };
+    for (OpId& op : lifted.operation_of)
+      if (op != no_id<OpId>) op = number(op);
+    for (std::uint32_t rank = 0; rank < 2; ++rank)
+      lifted.windows.push_back({.rank = RankId{rank},
+                                .device = DeviceId{rank},
+                                .step = no_step,
+                                .number = 0,
+                                .outlier = false,
+                                .begin = Moment::start(number(first[rank])),
+                                .end = Moment::end(number(last)),
+                                .measured = {0, at[0]}});
+    times = replay(lifted.graph);
+  }
+};
+// Rank 1 works for 200 µs where rank 0 works for 100, four times: in step, it would save 400 of 840.
+TEST_F(LateRanks, OneRankIsLate) {
+  meet({{100'000, 200'000}, {100'000, 200'000}, {100'000, 200'000}, {100'000, 200'000}});
+  EXPECT_EQ(gain(comm_straggler_rule), 400'000);
+  EXPECT_TRUE(ask(comm_wait_vs_transfer_rule).empty());
+}
+// In turn, each late by 100 µs: the others wait for half of the time that the transfers take ten times over.
+TEST_F(LateRanks, RanksAreLateInTurn) {
+  meet({{100'000, 200'000}, {200'000, 100'000}, {100'000, 200'000}, {200'000, 100'000}});
+  EXPECT_EQ(gain(comm_wait_vs_transfer_rule), 400'000);
+  EXPECT_TRUE(ask(comm_straggler_rule).empty());
+}
+TEST_F(LateRanks, RanksInStep) {
+  meet({{200'000, 200'000}, {201'000, 200'000}, {200'000, 200'000}, {200'000, 201'000}});
+  EXPECT_TRUE(ask(comm_straggler_rule).empty());
+  EXPECT_TRUE(ask(comm_wait_vs_transfer_rule).empty());
+}
+TEST_F(LateRanks, OneRankTellsNothing) {
+  forward(100'000);
+  kernel("", "", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 500'000, collective("allreduce", 1'000'000, "Float", 8));
+  EXPECT_TRUE(ask(comm_straggler_rule).empty());
+  EXPECT_TRUE(ask(comm_wait_vs_transfer_rule).empty());
+}
+
+// Launched at 1 µs, ready since, but the kernel of another stream fills the device until 1 ms later.
+TEST_F(ParallelRules, CommunicationThatFindsNoRoom) {
+  kernel("aten::mm", product(1024, 1024, 1024), "gemm", 1'000'000);
+  kernel("", "", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 100'000, {}, comm, now + 1'000);
+  kernel("aten::mm", product(1024, 1024, 1024), "gemm", 100'000);
+  finish();
+  // What the lift says of it where it knows the device to have been full.
+  const auto row = std::ranges::find(built.timeline.slices.track, comm) - built.timeline.slices.track.begin();
+  const OpId op = lifted.operation_of[SliceId{static_cast<std::uint32_t>(row)}];
+  ASSERT_NE(op, no_id<OpId>);
+  const std::uint32_t deciding = deciding_dependency(lifted.graph, times, op);
+  lifted.graph.dependencies.kind[deciding] = DependencyKind::device;
+  EXPECT_TRUE(ask(comm_not_overlappable_queue_rule).empty()) << "nothing else is known to have been ready before";
+}
+
 class HostWaits : public ParallelRules {
  protected:
   // A kernel, a small copy of its result to the host that is waited for, and 10 µs later an exchange.
@@ -150,8 +256,8 @@ TEST_F(RateLimit, OutsideOfFsdp) {
 }
 
 TEST_F(ParallelRules, CopiesAroundCollectives) {
-  kernel_in("fsdp::all_gather_copy_in", "aten::copy_", "", "copy_kernel", 100'000);
   forward(900'000);
+  kernel_in("fsdp::all_gather_copy_in", "aten::copy_", "", "copy_kernel", 100'000);
   EXPECT_EQ(gain(fsdp_copy_in_out_rule), 100'000);
 }
 TEST_F(ParallelRules, OtherCopies) {
