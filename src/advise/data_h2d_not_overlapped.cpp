@@ -10,6 +10,7 @@ namespace stepscope {
 namespace {
 
 constexpr double least_share = 0.01;             // of the step, in copies that nothing runs beside
+constexpr double most_share = 0.5;               // ours: what takes longer than the rest of the step cannot hide behind it
 constexpr std::int64_t least_bytes = 64 * 1024;  // ours: smaller ones are scalars and indices that are made in the step
 
 std::vector<Finding> detect(const AdviceScene& scene) {
@@ -36,18 +37,20 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       alone += s.duration[id];
     }
   }
-  if (copies.empty() || steps.share(alone) < least_share) return {};
+  if (copies.empty() || steps.share(alone) < least_share || steps.share(alone) > most_share) return {};
   Finding found;
   found.title = "Copies of input run alone, before the work";
   found.observation = fmt::format("{} to the device from pinned memory stand in the stream that computes, with no kernel beside them: {} per step ({}).",
                                   times_text(copies.size(), "copy", "copies"), format_duration(steps.per_step(alone)), percent(steps.share(alone)));
-  found.edits = {edit_of("overlap", operations_of(scene, copies))};
+  // Beside a whole step of compute they take no time of it, as long as they are shorter.
+  found.edits = {edit_of("free", operations_of(scene, everywhere(scene, steps, copies)))};
   found.evidence = most_telling(scene, std::move(copies));
   found.changes = {{"PyTorch", Change::Form::code,
                     "Copy the next batch on a side stream: with torch.cuda.stream(copies): batch.to(device, non_blocking=True); before its use "
                     "torch.cuda.current_stream().wait_stream(copies), and batch.record_stream(torch.cuda.current_stream())"}};
   found.confidence = Confidence::medium;
-  found.would_settle = "Which tensors are copied: only what is known before the step begins can be copied ahead.";
+  found.would_settle =
+      "Which tensors are copied: only what is known before the step begins can be copied ahead. The gain takes them to be hidden wholly behind compute.";
   return {std::move(found)};
 }
 

@@ -55,10 +55,10 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   found.observation =
       fmt::format("{} to the device, {} per step, come from pageable memory at {:.1f} GB/s; the calling thread waits {} per step for them.",
                   times_text(copies.size(), "copy", "copies"), format_duration(steps.per_step(time)), rate, format_duration(steps.per_step(blocked)));
-  std::vector<OpId> waiting = waiting_operations(scene, waits);
+  std::vector<OpId> waiting = waiting_operations(scene, steps, waits);
   if (!waiting.empty()) found.edits.push_back(edit_of("no_sync", std::move(waiting)));
   if (reachable > 0 && rate < slow * reachable) {
-    found.edits.push_back(edit_of("scale", operations_of(scene, copies), {{"by", fmt::format("{:.6f}", rate / reachable)}}));
+    found.edits.push_back(edit_of("scale", operations_of(scene, everywhere(scene, steps, copies)), {{"by", fmt::format("{:.6f}", rate / reachable)}}));
     found.observation +=
         fmt::format(" Pinned memory reaches {:.1f} GB/s {}.", reachable, best_pinned > 0 ? "in this trace" : "on this link (80 % of its rate)");
   }

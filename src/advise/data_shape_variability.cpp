@@ -49,7 +49,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       fmt::format("{} steps begin with {} different shapes, and {} of device memory happen in them ({} per step): what is kept by shape is made anew.",
                   first.size(), distinct.size(), times_text(calls.size(), "allocation or release", "allocations and releases"),
                   format_duration(steps.per_step(total_time(scene, calls))));
-  found.edits = {edit_of("remove", operations_of(scene, calls))};
+  found.edits = {edit_of("remove", operations_of(scene, everywhere(scene, steps, calls)))};
   found.evidence = most_telling(scene, std::move(calls));
   for (const SliceId id : evidence)
     if (found.evidence.size() < 10) found.evidence.push_back(id);

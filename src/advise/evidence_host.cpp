@@ -3,7 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <unordered_map>
+#include <set>
+#include <tuple>
 
 #include "simulate/step_length.h"
 
@@ -104,29 +105,42 @@ Nanoseconds IdleTime::overlap(const AdviceScene& scene, RankId rank, Interval wi
   return total;
 }
 
+namespace {
+
+void add_idle(const AdviceScene& scene, std::size_t row, const std::vector<Interval>& windows, IdleTime& idle) {
+  if (windows.empty()) return;
+  // One slice more on either side, so that gaps at the windows' ends have theirs.
+  const Column<SliceId>& all = scene.facts.devices[row].slices;
+  const auto start_of = [&](SliceId id) { return scene.timeline.slices.start[id]; };
+  auto first = std::ranges::lower_bound(all, windows.front().begin, {}, start_of);
+  auto last = std::ranges::upper_bound(all, windows.back().end, {}, start_of);
+  if (first != all.begin()) --first;
+  if (last != all.end()) ++last;
+  for (const IdlePart& part : IdleParts(scene.timeline, scene.facts, scene.facts.devices[row]).of(std::span<const SliceId>(first, last))) {
+    auto window = std::ranges::upper_bound(windows, part.interval.begin, {}, &Interval::end);
+    for (; window != windows.end() && window->begin < part.interval.end; ++window) {
+      const Interval clipped{std::max(part.interval.begin, window->begin), std::min(part.interval.end, window->end)};
+      if (clipped.end <= clipped.begin) continue;
+      idle.parts.push_back({clipped, part.cause, part.next});
+      idle.gaps[row].push_back(clipped);
+    }
+  }
+  merge(idle.gaps[row]);
+}
+
+}  // namespace
+
 IdleTime idle_time(const AdviceScene& scene, const SteadySteps& steps) {
   IdleTime idle;
   idle.gaps.resize(scene.facts.devices.size());
-  for (std::size_t row = 0; row < scene.facts.devices.size(); ++row) {
-    const std::vector<Interval>& windows = steps.device(row);
-    if (windows.empty()) continue;
-    // One slice more on either side, so that gaps at the windows' ends have theirs.
-    const Column<SliceId>& all = scene.facts.devices[row].slices;
-    const auto start_of = [&](SliceId id) { return scene.timeline.slices.start[id]; };
-    auto first = std::ranges::lower_bound(all, windows.front().begin, {}, start_of);
-    auto last = std::ranges::upper_bound(all, windows.back().end, {}, start_of);
-    if (first != all.begin()) --first;
-    if (last != all.end()) ++last;
-    const std::span<const SliceId> slices(first, last);
-    for (const IdlePart& part : IdleParts(scene.timeline, scene.facts, scene.facts.devices[row]).of(slices))
-      for (const Interval& window : windows) {
-        const Interval clipped{std::max(part.interval.begin, window.begin), std::min(part.interval.end, window.end)};
-        if (clipped.end <= clipped.begin) continue;
-        idle.parts.push_back({clipped, part.cause, part.next});
-        idle.gaps[row].push_back(clipped);
-      }
-    merge(idle.gaps[row]);
-  }
+  for (std::size_t row = 0; row < scene.facts.devices.size(); ++row) add_idle(scene, row, steps.device(row), idle);
+  return idle;
+}
+
+IdleTime idle_time_of_all(const AdviceScene& scene) {
+  IdleTime idle;
+  idle.gaps.resize(scene.facts.devices.size());
+  for (std::size_t row = 0; row < scene.facts.devices.size(); ++row) add_idle(scene, row, {scene.lifted.when}, idle);
   return idle;
 }
 
@@ -159,6 +173,33 @@ Nanoseconds ThreadOperations::total(std::span<const OpId> operations) const {
   return sum;
 }
 
+std::vector<SliceId> everywhere(const AdviceScene& scene, const SteadySteps& steps, std::span<const SliceId> slices) {
+  const Timeline& timeline = scene.timeline;
+  const SliceColumns& s = timeline.slices;
+  const auto likeness = [&](SliceId id) {
+    const SliceId operation = scene.facts.operation[id];
+    return std::tuple(s.kind[id], s.name[id], operation == no_id<SliceId> ? NameId{0} : s.name[operation], scene.facts.phase[id]);
+  };
+  std::set<std::tuple<SliceKind, NameId, NameId, Phase>> wanted;
+  for (const SliceId id : slices) wanted.insert(likeness(id));
+  std::vector<SliceId> found(slices.begin(), slices.end());
+  std::vector<bool> in_steps(timeline.slices.size(), false);
+  for (const SliceId id : steps.on_threads()) in_steps[index(id)] = true;
+  // Of a device's window the end belongs to the next step: what that one launched there is looked at like the rest of it.
+  for (const SliceId id : steps.on_devices()) {
+    const SliceId launch = scene.facts.launch[id];
+    in_steps[index(id)] = launch == no_id<SliceId> || steps.on_host(timeline.track_of(launch).rank, s.start[launch]);
+  }
+  const Interval when = scene.lifted.when;
+  for (std::uint32_t track = 0; track < timeline.tracks.size(); ++track) {
+    const auto all = timeline.on_track(TrackId{track});
+    auto at = std::ranges::lower_bound(all, when.begin, {}, [&](SliceId id) { return s.start[id]; });
+    for (; at != all.end() && s.start[*at] < when.end; ++at)
+      if (!in_steps[index(*at)] && wanted.contains(likeness(*at))) found.push_back(*at);
+  }
+  return found;
+}
+
 std::vector<OpId> operations_of(const AdviceScene& scene, std::span<const SliceId> slices) {
   std::vector<bool> chosen(scene.timeline.slices.size(), false);
   for (const SliceId id : slices) chosen[index(id)] = true;
@@ -185,6 +226,9 @@ Edit edit_of(std::string kind, std::vector<OpId> operations, std::map<std::strin
 
 std::vector<SliceId> most_telling(const AdviceScene& scene, std::vector<SliceId> slices) {
   constexpr std::size_t most = 10;
+  std::ranges::sort(slices);
+  const auto doubles = std::ranges::unique(slices);
+  slices.erase(doubles.begin(), doubles.end());
   std::ranges::stable_sort(slices, std::ranges::greater{}, [&](SliceId id) { return scene.timeline.slices.duration[id]; });
   if (slices.size() > most) slices.resize(most);
   return slices;
@@ -259,24 +303,23 @@ std::vector<HostWait> host_waits(const AdviceScene& scene, const SteadySteps& st
       if (!waited || (waits.size() > first && waits.back().call == call)) continue;
       waits.push_back({.call = call, .operation = scene.facts.operation[call], .blocked = {s.start[call], s.end(call)}});
     }
-    // The device waits for the host from within a wait until the next one begins, at most.
+    // The device runs dry within the wait, and stays so until this thread has launched again.
     for (std::size_t i = first; i < waits.size(); ++i) {
-      const Nanoseconds until = i + 1 < waits.size() ? waits[i + 1].blocked.begin : std::max(waits[i].blocked.end, scene.lifted.when.end);
-      auto at = std::ranges::lower_bound(starved[track], waits[i].blocked.begin, {}, &Interval::end);
-      // The first such stretch that reaches beyond the wait's return or begins within it.
-      if (at != starved[track].end() && at->begin <= waits[i].blocked.end && at->begin < until)
-        waits[i].idle_after = at->end - std::max(at->begin, waits[i].blocked.begin);
+      const auto after = std::ranges::upper_bound(starved[track], waits[i].blocked.end, {}, &Interval::begin);
+      if (after == starved[track].begin()) continue;
+      const Interval dry = *(after - 1);
+      if (dry.begin >= waits[i].blocked.begin && dry.end > waits[i].blocked.end) waits[i].idle_after = std::min(dry.length(), waits[i].blocked.length());
     }
   }
   return waits;
 }
 
-std::vector<OpId> waiting_operations(const AdviceScene& scene, std::span<const HostWait> waits) {
+std::vector<OpId> waiting_operations(const AdviceScene& scene, const SteadySteps& steps, std::span<const HostWait> waits) {
   std::vector<SliceId> calls;
   for (const HostWait& wait : waits) calls.push_back(wait.call);
   const Graph& graph = scene.lifted.graph;
   std::vector<OpId> found;
-  for (const OpId op : operations_of(scene, calls))
+  for (const OpId op : operations_of(scene, everywhere(scene, steps, calls)))
     for (std::uint32_t i = graph.first_dependency(op); i < graph.end_dependency(op); ++i)
       if (graph.dependencies.kind[i] == DependencyKind::synchronise) {
         found.push_back(op);

@@ -49,6 +49,7 @@ struct IdleTime {
   Nanoseconds overlap(const AdviceScene& scene, RankId rank, Interval with) const;  // of the rank's devices, summed
 };
 IdleTime idle_time(const AdviceScene& scene, const SteadySteps& steps);
+IdleTime idle_time_of_all(const AdviceScene& scene);  // of all that was lifted, also outside of the steps
 Nanoseconds overlap(const std::vector<Interval>& merged, Interval with);
 
 // Operations of CPU threads, in the order of their thread.
@@ -67,6 +68,10 @@ class ThreadOperations {
   std::vector<std::vector<OpId>> by_track_;
   std::vector<bool> launches_;
 };
+
+// These slices of the steps, and those like them (kind, name, operator, phase) that lie outside of the steps: windows reach into the steps beside them, so that
+// a fix must be made there as well.
+std::vector<SliceId> everywhere(const AdviceScene& scene, const SteadySteps& steps, std::span<const SliceId> slices);
 
 // Operations whose slice is one of these: all parts of a call or operator, device operations.
 std::vector<OpId> operations_of(const AdviceScene& scene, std::span<const SliceId> slices);
@@ -96,11 +101,11 @@ struct HostWait {
   SliceId call{};
   SliceId operation = no_id<SliceId>;  // the innermost operator around it
   Interval blocked;                    // from the call until it returned
-  Nanoseconds idle_after = 0;  // the device then waited for the host: idle between the end of what was waited for and the next work that this thread launched
+  Nanoseconds idle_after = 0;          // of the device: from within the wait until work that this thread launched after it; at most what the wait took
 };
 // Calls of launching threads in the steps that wait by what the graph says (DependencyKind::synchronise), by track and start.
 std::vector<HostWait> host_waits(const AdviceScene& scene, const SteadySteps& steps);
 // Operations that wait in these calls: the edit no_sync takes them.
-std::vector<OpId> waiting_operations(const AdviceScene& scene, std::span<const HostWait> waits);
+std::vector<OpId> waiting_operations(const AdviceScene& scene, const SteadySteps& steps, std::span<const HostWait> waits);
 
 }  // namespace stepscope

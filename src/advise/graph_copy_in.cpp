@@ -52,8 +52,9 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   found.observation =
       fmt::format("{} right before {} take {} per step ({}).", times_text(copies.size(), "copy on the device", "copies on the device"),
                   times_text(graphs.size(), "graph launch", "graph launches"), format_duration(steps.per_step(time)), percent(steps.share(time)));
-  found.edits = {edit_of("remove", operations_of(scene, copies))};
-  if (std::vector<OpId> host = operations_of(scene, operators); !host.empty()) found.edits.push_back(edit_of("free", std::move(host)));
+  found.edits = {edit_of("remove", operations_of(scene, everywhere(scene, steps, copies)))};
+  if (std::vector<OpId> host = operations_of(scene, everywhere(scene, steps, operators)); !host.empty())
+    found.edits.push_back(edit_of("free", std::move(host)));
   found.evidence = most_telling(scene, std::move(copies));
   found.changes = {{"PyTorch", Change::Form::code,
                     "Write each batch into the graph's own input tensors; torch._dynamo.mark_static_address(tensor) for tensors that stay where they are"}};

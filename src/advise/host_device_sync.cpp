@@ -35,7 +35,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       "{} in the steps (the longest idle behind {}{}{}) keep the host from running ahead: {} blocked per step, after which the device is idle for {} ({}).",
       times_text(waits.size(), "synchronising call", "synchronising calls"), scene.timeline.name_of(waits.front().call), caller.empty() ? "" : " in ", caller,
       format_duration(steps.per_step(blocked)), format_duration(steps.per_step(idle)), percent(steps.share(idle)));
-  found.edits = {edit_of("no_sync", waiting_operations(scene, waits))};
+  found.edits = {edit_of("no_sync", waiting_operations(scene, steps, waits))};
   for (const HostWait& wait : waits)
     if (found.evidence.size() < 10) found.evidence.push_back(wait.call);
   found.changes = {{"PyTorch", Change::Form::code,

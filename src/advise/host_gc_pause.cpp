@@ -44,20 +44,25 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   }
   if (named.empty()) {
     // Long time without any record on a launching thread while its device is idle, in few of the steps.
+    // Paused steps are often left out of means, so that all but the first and last are looked at.
+    const IdleTime all_idle = idle_time_of_all(scene);
+    bool in_steady = false;
     std::set<std::pair<RankId, Nanoseconds>> paused_steps;
     std::size_t all_steps = 0;
-    for (const RankSteps& rank : scene.facts.steps)
-      for (const Step& step : rank.steps) all_steps += !step.outlier;
+    for (const RankSteps& rank : scene.facts.steps) all_steps += rank.steps.size() > 2 ? rank.steps.size() - 2 : 0;
     for (std::uint32_t track = 0; track < scene.timeline.tracks.size(); ++track) {
       if (!threads.launches(TrackId{track})) continue;
       const RankId rank = scene.timeline.tracks[track].rank;
       for (const OpId op : threads.of(TrackId{track})) {
         const Interval time = threads.time(op);
-        if (graph.operations.operation_class[op] != OperationClass::python || time.length() < shortest || !steps.on_host(rank, time.begin)) continue;
-        const Nanoseconds in_idle = idle.overlap(scene, rank, time);
+        if (graph.operations.operation_class[op] != OperationClass::python || time.length() < shortest) continue;
+        const std::vector<Step>& own = scene.facts.steps[index(rank)].steps;
+        const auto step = std::ranges::find_if(own, [&](const Step& one) { return one.annotation.contains(time.begin) && one.annotation.end >= time.end; });
+        if (step == own.end() || step == own.begin() || step + 1 == own.end()) continue;
+        const Nanoseconds in_idle = all_idle.overlap(scene, rank, time);
         if (in_idle * 2 < time.length()) continue;
-        for (const Step& step : scene.facts.steps[index(rank)].steps)
-          if (step.annotation.contains(time.begin)) paused_steps.insert({rank, step.annotation.begin});
+        paused_steps.insert({rank, step->annotation.begin});
+        in_steady |= steps.on_host(rank, time.begin);
         operations.push_back(op);
         starved += in_idle;
         ++pauses;
@@ -76,7 +81,10 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     found.evidence = std::move(named);
     found.would_settle = "Recorded collections (the profiler's record_python_gc_info), or the same steps with gc.disable().";
     if (steps.share(starved) < least_share) return {};
-    found.edits = {edit_of("free", std::move(operations))};
+    if (in_steady)
+      found.edits = {edit_of("free", std::move(operations))};
+    else
+      found.unknown = "It happens in steps that are left out of means: how often must be known to spread it over all steps.";
     found.changes = changes();
     return {std::move(found)};
   }

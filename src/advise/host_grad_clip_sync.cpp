@@ -34,7 +34,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   found.observation = fmt::format(
       "Between backward and the update {} wait for a value from the device ({} blocked per step); the device is idle for {} behind them ({} of the step).",
       times_text(waits.size(), "call", "calls"), format_duration(steps.per_step(blocked)), format_duration(steps.per_step(idle)), percent(steps.share(idle)));
-  found.edits = {edit_of("no_sync", waiting_operations(scene, waits))};
+  found.edits = {edit_of("no_sync", waiting_operations(scene, steps, waits))};
   for (const HostWait& wait : waits)
     if (found.evidence.size() < 10) found.evidence.push_back(wait.call);
   found.changes = {{"PyTorch", Change::Form::code,

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double least_share = 0.10;  // of the step, idle for want of launches
 constexpr Nanoseconds longest_dispatch =
-    1'000'000;  // ours: Python between two launches that takes longer is not the cost of launching (logging, data, collection)
+    1'000'000;  // ours: what takes longer between two launches is not their cost (logging, collection, first uses of memory and kernels)
 
 std::vector<Finding> detect(const AdviceScene& scene) {
   const SteadySteps steps(scene);
@@ -22,7 +22,8 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   Nanoseconds idle = 0, dispatch = 0;
   std::vector<std::pair<Nanoseconds, SliceId>> longest;
   for (const IdlePart& part : idle_time(scene, steps).parts) {
-    if (part.cause == IdleCause::launch) dispatch += part.interval.length();
+    if (part.cause == IdleCause::launch && scene.timeline.slices.duration[scene.facts.launch[part.next]] <= longest_dispatch)
+      dispatch += part.interval.length();
     if (part.cause == IdleCause::launch) idle += part.interval.length();
     if (part.cause != IdleCause::host) continue;
     idle += part.interval.length();
@@ -32,20 +33,21 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     auto at = std::ranges::lower_bound(all, part.interval.begin, {}, [&](OpId op) { return threads.time(op).end; });
     for (; at != all.end() && threads.time(*at).begin < part.interval.end; ++at) {
       const Interval time = threads.time(*at);
-      const bool prepares = c(*at) == OperationClass::framework || c(*at) == OperationClass::launch || c(*at) == OperationClass::api ||
-                            (c(*at) == OperationClass::python && time.length() <= longest_dispatch);
+      const bool prepares = time.length() <= longest_dispatch && (c(*at) == OperationClass::framework || c(*at) == OperationClass::launch ||
+                                                                  c(*at) == OperationClass::api || c(*at) == OperationClass::python);
       if (prepares) own += std::max<Nanoseconds>(0, std::min(time.end, part.interval.end) - std::max(time.begin, part.interval.begin));
     }
     dispatch += own;
     if (own * 2 > part.interval.length()) longest.emplace_back(own, part.next);
   }
   if (longest.empty() || steps.share(dispatch) < least_share || dispatch * 2 < idle) return {};
-  std::vector<OpId> launches = operations_where(scene, [&](OpId op) { return c(op) == OperationClass::launch; });
+  std::vector<OpId> launches =
+      operations_where(scene, [&](OpId op) { return c(op) == OperationClass::launch && graph.operations.duration[op] <= longest_dispatch; });
   std::vector<OpId> prepared = operations_where(scene, [&](OpId op) {
     const Place& place = graph.place_of(op);
     if (place.kind != PlaceKind::thread || !threads.launches(place.track)) return false;
-    return c(op) == OperationClass::framework || c(op) == OperationClass::api ||
-           (c(op) == OperationClass::python && graph.operations.duration[op] <= longest_dispatch);
+    return graph.operations.duration[op] <= longest_dispatch &&
+           (c(op) == OperationClass::framework || c(op) == OperationClass::api || c(op) == OperationClass::python);
   });
   std::ranges::stable_sort(longest, std::ranges::greater{}, &std::pair<Nanoseconds, SliceId>::first);
   std::size_t kernels = 0;
@@ -73,8 +75,8 @@ std::vector<Finding> detect(const AdviceScene& scene) {
 extern const Rule host_launch_bound_rule{
     .name = "host.launch_bound",
     .help = "The device waits for the host's launches.",
-    .guard = "Idle time behind synchronisation, data loading and Python pauses above 1 ms.",
-    .source = "Holistic Trace Analysis, idle time by cause; 10 % of the step: proposed; pauses above 1 ms: ours",
+    .guard = "Idle time behind synchronisation, data loading and pauses above 1 ms (Python, first allocations, loading of code).",
+    .source = "Holistic Trace Analysis, idle time by cause; 5 % of the step: ours; pauses above 1 ms: ours",
     .detect = detect,
 };
 

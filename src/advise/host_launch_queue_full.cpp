@@ -45,7 +45,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       fmt::format("{} last longer than 100 µs although the device has nothing to do; usually one takes {}. Together they lose {} per step ({}).",
                   times_text(held_up.size(), "launch call", "launch calls"), format_duration(median), format_duration(steps.per_step(excess)),
                   percent(steps.share(excess)));
-  found.edits = {edit_of("set", operations_of(scene, held_up), {{"to", fmt::format("{}ns", median)}})};
+  found.edits = {edit_of("set", operations_of(scene, everywhere(scene, steps, held_up)), {{"to", fmt::format("{}ns", median)}})};
   found.evidence = most_telling(scene, std::move(held_up));
   found.changes = {
       {"environment", Change::Form::code, "Let fewer threads of the process call the driver at once (pinning memory, allocating, other streams' threads)"},

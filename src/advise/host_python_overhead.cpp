@@ -34,7 +34,9 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     python += own;
     if (own > 0) before.emplace_back(own, part.next);
   }
-  if (steps.share(python) < least_share || static_cast<double>(python) < mostly * static_cast<double>(host)) return {};
+  // Where no operators were recorded, nothing tells Python from them.
+  const bool operators = std::ranges::any_of(graph.operations.operation_class, [](OperationClass c) { return c == OperationClass::framework; });
+  if (!operators || steps.share(python) < least_share || static_cast<double>(python) < mostly * static_cast<double>(host)) return {};
   std::ranges::stable_sort(before, std::ranges::greater{}, &std::pair<Nanoseconds, SliceId>::first);
   std::map<std::string_view, Nanoseconds> functions;
   for (const auto& [own, next] : before)
@@ -69,7 +71,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
 extern const Rule host_python_overhead_rule{
     .name = "host.python_overhead",
     .help = "Python between operators keeps the device waiting.",
-    .guard = "Pauses above 1 ms; idle time that the framework's own operators cause.",
+    .guard = "Pauses above 1 ms; idle time that the framework's own operators cause; traces without operators.",
     .source = "half of the host's idle time: proposed; 5 % of the step, 1 ms: ours",
     .detect = detect,
 };

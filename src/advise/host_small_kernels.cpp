@@ -13,8 +13,9 @@ namespace stepscope {
 namespace {
 
 constexpr Nanoseconds small = 10'000;
-constexpr double least_count = 0.5;   // of the kernels are small
-constexpr double least_share = 0.10;  // of the step passes in them and in the host's gaps before them
+constexpr double least_count = 0.5;         // of the kernels are small
+constexpr std::size_t least_per_step = 10;  // ours: of fewer kernels no share says anything
+constexpr double least_share = 0.10;        // of the step passes in them and in the host's gaps before them
 
 // That the operators of these categories can be fused with their neighbours by a compiler.
 bool can_fuse(OperatorCategory category) {
@@ -40,7 +41,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     held += s.duration[id];
     shorts.insert(id);
   }
-  if (kernels == 0 || static_cast<double>(short_ones) < least_count * static_cast<double>(kernels)) return {};
+  if (kernels < least_per_step * steps.count() || static_cast<double>(short_ones) < least_count * static_cast<double>(kernels)) return {};
   std::vector<SliceId> before_idle;
   for (const IdlePart& part : idle_time(scene, steps).parts)
     if ((part.cause == IdleCause::host || part.cause == IdleCause::launch) && shorts.contains(part.next)) {
@@ -75,10 +76,12 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       fmt::format("{} of {} kernels run shorter than 10 µs or than their own launch; they and the waits for their launches hold {} of each step ({}).",
                   short_ones, kernels, format_duration(steps.per_step(held)), percent(steps.share(held)));
   if (fused.empty()) {
-    found.unknown = "None of them follow one another in a way that a compiler is known to fuse.";
+    const bool operators = std::ranges::any_of(shorts, [&](SliceId id) { return scene.facts.operation[id] != no_id<SliceId>; });
+    found.unknown = operators ? "None of them follow one another in a way that a compiler is known to fuse."
+                              : "Their operators were not recorded: which of them could be one is not known.";
   } else {
     found.observation += fmt::format(" {} of them stand in runs that could be one kernel each.", fused.size());
-    found.edits = {edit_of("fuse", operations_of(scene, fused))};
+    found.edits = {edit_of("fuse", operations_of(scene, everywhere(scene, steps, fused)))};
     std::ranges::sort(spared);
     const auto doubles = std::ranges::unique(spared);
     spared.erase(doubles.begin(), doubles.end());
@@ -101,7 +104,7 @@ extern const Rule host_small_kernels_rule{
     .name = "host.small_kernels",
     .help = "Many kernels are shorter than their launches.",
     .guard = "Kernels inside CUDA graphs; short kernels that hold little of the step.",
-    .source = "Holistic Trace Analysis, kernel launch statistics; 10 µs, half of the kernels, 10 % of the step: proposed",
+    .source = "Holistic Trace Analysis, kernel launch statistics; 10 µs, half of the kernels, 10 % of the step: proposed; ten kernels per step: ours",
     .detect = detect,
 };
 

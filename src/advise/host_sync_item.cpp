@@ -51,7 +51,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       "Most are in {} ({} of {}).",
       times_text(std::max<std::size_t>(1, waits.size() / std::max<std::size_t>(1, steps.count())), "read", "reads"), format_duration(steps.per_step(blocked)),
       format_duration(steps.per_step(idle)), percent(steps.share(idle)), most->first, most->second, waits.size());
-  found.edits = {edit_of("no_sync", waiting_operations(scene, waits))};
+  found.edits = {edit_of("no_sync", waiting_operations(scene, steps, waits))};
   for (const HostWait& wait : waits)
     if (found.evidence.size() < 10) found.evidence.push_back(wait.call);
   found.changes = {{"PyTorch", Change::Form::code, "Keep losses and metrics on the device (loss.detach()), and read them every N steps"},

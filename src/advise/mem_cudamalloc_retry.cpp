@@ -41,7 +41,8 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   Finding found;
   found.title = "The allocator asks the driver for memory in the step";
   found.observation = fmt::format("{} take {} per step ({}) on launching threads.", counts, format_duration(steps.per_step(time)), percent(steps.share(time)));
-  found.edits = {edit_of("remove", operations_of(scene, calls))};
+  if (!warmed) found.observation += " This capture holds one step only: in a first step all memory is new.";
+  found.edits = {edit_of("remove", operations_of(scene, everywhere(scene, steps, calls)))};
   found.evidence = most_telling(scene, std::move(calls));
   found.changes = {{"environment", Change::Form::environment, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
                    {"PyTorch", Change::Form::code, "No torch.cuda.empty_cache() in the loop; a smaller micro-batch or recomputation where memory is full"}};

@@ -37,7 +37,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   found.observation =
       fmt::format("The fused Adam update takes {} per step ({}): it reads and writes parameters, gradients and moments, at 28 bytes per parameter in fp32.",
                   format_duration(steps.per_step(time)), percent(steps.share(time)));
-  found.edits = {edit_of("scale", operations_of(scene, updates), {{"by", fmt::format("{:.6f}", reduced_bytes / fp32_bytes)}})};
+  found.edits = {edit_of("scale", operations_of(scene, everywhere(scene, steps, updates)), {{"by", fmt::format("{:.6f}", reduced_bytes / fp32_bytes)}})};
   found.evidence = most_telling(scene, std::move(updates));
   found.changes = {{"Megatron-LM", Change::Form::flag, "--use-precision-aware-optimizer --main-grads-dtype bf16 --exp-avg-dtype bf16 --exp-avg-sq-dtype bf16"},
                    {"PyTorch", Change::Form::code, "More micro-batches per update (gradient accumulation) spread it over more work"}};

@@ -60,7 +60,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   found.observation = fmt::format("{} wait {} per step ({}) for copies between host and device on streams of their own, which run at {:.1f} GB/s.",
                                   times_text(waiting.size(), "kernel", "kernels"), format_duration(steps.per_step(waited)), percent(steps.share(waited)),
                                   static_cast<double>(bytes) / static_cast<double>(std::max<Nanoseconds>(1, time)));
-  found.edits = {edit_of("remove", operations_of(scene, all))};
+  found.edits = {edit_of("remove", operations_of(scene, everywhere(scene, steps, all)))};
   found.evidence = most_telling(scene, std::vector<SliceId>(copies.begin(), copies.end()));
   found.changes = {{"PyTorch", Change::Form::code, "Offload fewer layers, into pinned memory; compute some of them again instead"},
                    {"DeepSpeed", Change::Form::code, "\"offload_optimizer\": {\"device\": \"cpu\", \"pin_memory\": true, \"ratio\": 0.5}"},

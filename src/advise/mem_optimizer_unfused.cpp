@@ -52,7 +52,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       fmt::format("{} update the parameters per step: {} of device time ({}) in {}.", times_text(kernels.size() / steps.count(), "kernel", "kernels"),
                   format_duration(steps.per_step(time)), percent(steps.share(time)), kind);
   // The fused kernel's time by its bytes, where shapes and the GPU are known; else at least the host's work and the launches go.
-  const std::vector<OpId> operations = operations_of(scene, kernels);
+  const std::vector<OpId> operations = operations_of(scene, everywhere(scene, steps, kernels));
   const EditScene edit_scene{.timeline = scene.timeline, .facts = scene.facts, .lifted = scene.lifted, .gpu = scene.gpu};
   const Edit by_bytes = edit_of("fused_optimizer", operations);
   Graph tried = scene.lifted.graph.copy();
@@ -62,7 +62,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     std::vector<SliceId> launches;
     for (const SliceId id : kernels)
       if (scene.facts.launch[id] != no_id<SliceId>) launches.push_back(scene.facts.launch[id]);
-    found.edits.push_back(edit_of("launch_cost", operations_of(scene, launches)));
+    found.edits.push_back(edit_of("launch_cost", operations_of(scene, everywhere(scene, steps, launches))));
     found.observation += " What its kernels must move cannot be told here, so that only the host's part of the gain is counted.";
     found.would_settle = "Recorded shapes (record_shapes=True) and the GPU's name (--gpu): the time of a fused kernel by its bytes.";
   }

@@ -37,7 +37,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   found.observation = fmt::format("{} of forward work run again in backward: {} per step ({}).", times_text(again.size(), "kernel", "kernels"),
                                   format_duration(steps.per_step(time)), percent(steps.share(time)));
   found.observation += known ? fmt::format(" {} of the fullest device's memory are free.", percent(free_share)) : " How much memory is left was not recorded.";
-  found.edits = {edit_of("remove", operations_of(scene, all))};
+  found.edits = {edit_of("remove", operations_of(scene, everywhere(scene, steps, all)))};
   found.evidence = most_telling(scene, std::move(again));
   found.changes = {{"Megatron-LM", Change::Form::flag, "--recompute-granularity selective"},
                    {"torchtitan", Change::Form::flag, "--activation_checkpoint.mode selective"},

@@ -28,8 +28,9 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   }
   if (fills.empty()) return {};
   std::vector<OpId> host;
-  for (const SliceId range : ranges) append(host, threads.within(s.track[range], {s.start[range], s.end(range)}));
-  const Nanoseconds device = total_time(scene, fills), on_host = threads.total(host);
+  const std::vector<SliceId> all_ranges = everywhere(scene, steps, std::vector<SliceId>(ranges.begin(), ranges.end()));
+  for (const SliceId range : all_ranges) append(host, threads.within(s.track[range], {s.start[range], s.end(range)}));
+  const Nanoseconds device = total_time(scene, fills), on_host = total_time(scene, std::vector<SliceId>(ranges.begin(), ranges.end()));
   if (steps.share(device + on_host) < least_share) return {};
   Finding found;
   found.title = "Gradients are set to zero instead of let go";
@@ -37,7 +38,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       fmt::format("zero_grad runs {} per step on the device ({}) and takes the launching thread {}.",
                   times_text(std::max<std::size_t>(1, fills.size() / std::max<std::size_t>(1, steps.count())), "kernel or fill", "kernels and fills"),
                   format_duration(steps.per_step(device)), format_duration(steps.per_step(on_host)));
-  found.edits = {edit_of("remove", operations_of(scene, fills)), edit_of("free", std::move(host))};
+  found.edits = {edit_of("remove", operations_of(scene, everywhere(scene, steps, fills))), edit_of("free", std::move(host))};
   found.evidence = most_telling(scene, std::move(fills));
   found.changes = {{"PyTorch", Change::Form::code, "optimizer.zero_grad(set_to_none=True), the default since PyTorch 2.0"}};
   found.confidence = Confidence::medium;

@@ -45,7 +45,8 @@ class HostRun {
     now += 10 * us;
     return id;
   }
-  SliceId launch(SliceKind kind, std::string_view call, Nanoseconds at, std::string_view name, Nanoseconds duration, TrackId on, Nanoseconds call_time = launch_call) {
+  SliceId launch(SliceKind kind, std::string_view call, Nanoseconds at, std::string_view name, Nanoseconds duration, TrackId on,
+                 Nanoseconds call_time = launch_call) {
     small.call(thread, call, at, call_time, ++correlation);
     Nanoseconds& free = on == stream ? device_free : other_free;
     const Nanoseconds start = std::max(at + launch_lag, free);
