@@ -9,7 +9,7 @@ namespace stepscope {
 
 namespace {
 
-constexpr double least_share = 0.10;  // of the step, idle for want of launches
+constexpr double least_share = 0.05;  // of the step, idle for want of launches: ours (proposed was 0.1; a step of 77 ms that was idle for 11 % gained 20 %)
 constexpr Nanoseconds longest_dispatch =
     1'000'000;  // ours: what takes longer between two launches is not their cost (logging, collection, first uses of memory and kernels)
 
