@@ -155,6 +155,11 @@ ThreadOperations::ThreadOperations(const AdviceScene& scene)
   }
 }
 
+Interval ThreadOperations::time(OpId op) const {
+  const RankId rank = scene_.lifted.graph.place_of(op).rank;
+  return {scene_.lifted.on_clock_of(rank, scene_.times.start(op)), scene_.lifted.on_clock_of(rank, scene_.times.end(op))};
+}
+
 std::vector<OpId> ThreadOperations::within(TrackId track, Interval interval) const {
   const std::vector<OpId>& all = by_track_[index(track)];
   std::vector<OpId> found;

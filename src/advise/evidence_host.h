@@ -58,7 +58,7 @@ class ThreadOperations {
   explicit ThreadOperations(const AdviceScene& scene);
   const std::vector<OpId>& of(TrackId track) const { return by_track_[index(track)]; }
   bool launches(TrackId track) const { return launches_[index(track)]; }  // whether the thread launches device work
-  Interval time(OpId op) const { return {scene_.times.start(op), scene_.times.end(op)}; }
+  Interval time(OpId op) const;                                           // on the rank's own clock, as in the Timeline
   // That lie in the interval with at least nine tenths of their time.
   std::vector<OpId> within(TrackId track, Interval interval) const;
   Nanoseconds total(std::span<const OpId> operations) const;
