@@ -64,7 +64,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   found.changes = {{"PyTorch", Change::Form::code, "model = torch.compile(model, mode=\"reduce-overhead\")"},
                    {"PyTorch", Change::Form::code, "Capture the step with torch.cuda.graph() or torch.cuda.make_graphed_callables()"},
                    {"torchtitan", Change::Form::flag, "--compile.enable"},
-                   {"environment", Change::Form::code, "A larger micro-batch gives each launch more work"}};
+                   {"PyTorch", Change::Form::code, "A larger micro-batch gives each launch more work"}};
   found.confidence = Confidence::medium;
   found.would_settle = "A run with CUDA graphs: the gain is what a step without any cost of launching would save, the most that graphs or compilation can.";
   return {std::move(found)};

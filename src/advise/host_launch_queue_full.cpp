@@ -48,7 +48,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   found.edits = {edit_of("set", operations_of(scene, everywhere(scene, steps, held_up)), {{"to", fmt::format("{}ns", median)}})};
   found.evidence = most_telling(scene, std::move(held_up));
   found.changes = {
-      {"environment", Change::Form::code, "Let fewer threads of the process call the driver at once (pinning memory, allocating, other streams' threads)"},
+      {"PyTorch", Change::Form::code, "Let fewer threads of the process call the driver at once (pinning memory, allocating, other streams' threads)"},
       {"environment", Change::Form::environment, "CUDA_MODULE_LOADING=EAGER"}};
   found.confidence = Confidence::low;
   found.would_settle = "What the thread did in these calls: its scheduling (perf sched) and other threads' driver calls; the same step without a profiler.";

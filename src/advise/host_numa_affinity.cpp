@@ -55,9 +55,8 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   found.title = "Some ranks copy from host memory more slowly";
   found.observation = fmt::format("Copies from pinned memory reach {:.1f} GB/s on the best rank, but {}.", best, slow_ranks);
   found.evidence = most_telling(scene, std::move(evidence));
-  found.changes = {
-      {"environment", Change::Form::environment, "numactl --cpunodebind=NODE --membind=NODE for each process, NODE being its GPU's (nvidia-smi topo -m)"},
-      {"PyTorch", Change::Form::flag, "torchrun --numa-binding=node"}};
+  found.changes = {{"environment", Change::Form::code, "numactl --cpunodebind=NODE --membind=NODE for each process, NODE being its GPU's (nvidia-smi topo -m)"},
+                   {"PyTorch", Change::Form::flag, "torchrun --numa-binding=node"}};
   found.confidence = Confidence::low;
   found.would_settle = "The topology (nvidia-smi topo -m) and each process's allowed cores (Cpus_allowed_list); whether the slow link is a narrower one.";
   findings.push_back(std::move(found));

@@ -67,7 +67,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   if (found.edits.empty()) found.unknown = "It runs on threads of the profiler's own: what it costs the launching threads, the trace does not say.";
   found.evidence = most_telling(scene, std::move(records));
   found.changes = {{"PyTorch", Change::Form::code, "profile(..., with_stack=False, record_shapes=False, profile_memory=False): record less, or fewer steps"},
-                   {"environment", Change::Form::environment, "TEARDOWN_CUPTI=1 (older CUDA: the profiler slows the run also after it has ended)"}};
+                   {"environment", Change::Form::environment, "TEARDOWN_CUPTI=1"}};
   found.confidence = Confidence::medium;
   found.would_settle = "The step time without the profiler: this is a cost of measuring, not of training.";
   return {std::move(found)};

@@ -27,7 +27,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
                                   scene.timeline.ranks[index(worst->rank)].number, static_cast<double>(worst->reserved) / gib, worst->capacity / gib,
                                   static_cast<double>(worst->allocated) / gib, percent(unused(*worst)));
   found.changes = {{"environment", Change::Form::environment, "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"},
-                   {"environment", Change::Form::environment, "PYTORCH_CUDA_ALLOC_CONF=garbage_collection_threshold:0.8,roundup_power2_divisions:4"}};
+                   {"PyTorch", Change::Form::code, "Batches of the same shapes, so that blocks are used again"}};
   found.confidence = Confidence::medium;
   found.unknown = "It costs no time as it is: it takes room that a larger micro-batch or less recomputation could use.";
   found.would_settle = "A snapshot of the allocator (torch.cuda.memory._dump_snapshot): which blocks lie between.";
