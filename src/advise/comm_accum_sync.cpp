@@ -44,9 +44,15 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   std::size_t most = 0, synced = 0;
   for (const auto& [step, by_pass] : reductions) {
     if (passes[step].size() < 2 || by_pass.size() < 2 || by_pass.size() != passes[step].size()) continue;
-    // Passes of one step reduce the same gradients, so each has the same number of reductions.
-    const std::size_t count = by_pass.begin()->second.size();
-    if (!std::ranges::all_of(by_pass, [&](const auto& entry) { return entry.second.size() == count; })) continue;
+    // Passes of one step reduce the same gradients, so each has reductions of the same sizes.
+    const auto sizes_of = [](const std::vector<const DeviceCollective*>& pass) {
+      std::vector<std::int64_t> sizes;
+      for (const DeviceCollective* one : pass) sizes.push_back(one->call.bytes.value_or(-1));
+      std::ranges::sort(sizes);
+      return sizes;
+    };
+    const std::vector<std::int64_t> sizes = sizes_of(by_pass.begin()->second);
+    if (sizes.front() < 0 || !std::ranges::all_of(by_pass, [&](const auto& entry) { return sizes_of(entry.second) == sizes; })) continue;
     most = std::max(most, by_pass.size());
     ++synced;
     for (auto pass = by_pass.begin(); pass != std::prev(by_pass.end()); ++pass) needless.insert(needless.end(), pass->second.begin(), pass->second.end());

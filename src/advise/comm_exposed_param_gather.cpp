@@ -21,7 +21,8 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   for (const DeviceCollective& one : c.all)
     if (c.parameter_gather(one)) chosen.push_back(&one);
   const double total = c.exposed(chosen);
-  if (c.e.share(total) < 0.05) return {};
+  // A gather or two in a step are something else (metrics, inputs).
+  if (c.e.share(total) < 0.05 || static_cast<double>(c.picked(chosen).count()) < 2 * std::max(1.0, c.e.windows)) return {};
   std::map<std::uint32_t, double> room = c.free_compute({Phase::forward, Phase::backward, Phase::other});
   std::set<std::uint32_t> begun;
   ScaleEdits edits;
@@ -39,7 +40,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   if (c.e.one_rank()) f.observation += " The trace of one rank does not tell how much of it is waiting for other ranks.";
   f.evidence = c.picked(chosen).evidence();
   f.edits = edits.edits();
-  if (f.edits.empty()) f.unknown = "One gather a step, or no compute left to hide more behind.";
+  if (f.edits.empty()) f.unknown = "No compute is left to hide more behind.";
   f.changes = {
       code("PyTorch",
            "FSDP2: module.set_modules_to_forward_prefetch([...]), set_modules_to_backward_prefetch([...]); reshard_after_forward=False where memory allows"),
@@ -55,7 +56,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
 extern const Rule comm_exposed_param_gather_rule{
     .name = "comm.exposed_param_gather",
     .help = "Parameters are gathered while nothing is computed.",
-    .guard = "The first gather of a step, tensor and context parallelism.",
+    .guard = "The first gather of a step, fewer than two a step, tensor and context parallelism.",
     .source = "PyTorch FSDP2 documentation; Megatron Bridge performance guide; 5 % ours",
     .detect = detect,
 };

@@ -24,9 +24,13 @@ CollectiveEvidence::CollectiveEvidence(const AdviceScene& scene) : e(scene) {
     const DeviceSlice& one = e.slices[row];
     if (one.activity == ActivityClass::compute) compute[one.device].push_back({one.time.begin, e.phase(one), product[row] != 0});
   }
+  std::vector<SliceId> transients(scene.facts.start_transients.begin(), scene.facts.start_transients.end());
+  std::ranges::sort(transients);
   for (std::uint32_t row = 0; row < e.slices.size(); ++row) {
     const DeviceSlice& one = e.slices[row];
     if (one.activity != ActivityClass::communication) continue;
+    // The first collectives of a capture wait for ranks that still start their profilers.
+    if (std::ranges::binary_search(transients, one.slice)) continue;
     DeviceCollective found{.row = row, .call = collective_call(scene.timeline, scene.facts, one.slice), .group = {}};
     if (!found.call.group.empty() || !found.call.group_ranks.empty()) found.group = found.call.group + " " + found.call.group_ranks;
     found.exposed = e.exposed(one);
@@ -102,6 +106,13 @@ std::map<std::uint32_t, double> CollectiveEvidence::free_compute(std::initialize
     free[window] = static_cast<double>(difference_length(families[0], families[1]));
   }
   return free;
+}
+
+bool CollectiveEvidence::has_experts() const {
+  return std::ranges::any_of(e.slices, [&](const DeviceSlice& one) {
+    return text_has_any(e.operator_name(one), {"grouped_mm", "GroupedLinear", "GroupedGemm", "moe", "MoE", "topk"}) ||
+           text_has_any(e.name(one), {"grouped_gemm", "moe_", "deep_ep::"});
+  });
 }
 
 double CollectiveEvidence::exposed(const std::vector<const DeviceCollective*>& chosen) const {

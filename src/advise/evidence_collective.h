@@ -36,6 +36,7 @@ class CollectiveEvidence {
   bool point_to_point(const DeviceCollective& one) const;
   // Compute of the phases in the representative steps that no communication runs beside, ns: where more of it could hide. By step (DeviceSlice::window).
   std::map<std::uint32_t, double> free_compute(std::initializer_list<Phase> phases) const;
+  bool has_experts() const;                                                  // whether operators or kernels say that the model routes tokens to experts
   double exposed(const std::vector<const DeviceCollective*>& chosen) const;  // union, ns
   // Takes `hidden` ns off a collective: its kernel, and with several ranks the transfer that it takes part in.
   void shorten(ScaleEdits& edits, const DeviceCollective& one, double hidden) const;

@@ -26,9 +26,13 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     bool ordinary = false;
     for (const std::uint32_t row : call.rows) ordinary |= on_ordinary_cores(e.name(e.slices[row]));
     if (!ordinary) continue;
-    const DataType type = call.type == DataType::fp32 ? DataType::tf32 : call.type;
+    // GPUs before Ampere have no TF32: there the way is fp16, with half of the bytes.
+    const bool has_tf32 = scene.gpu == nullptr || scene.gpu->matrix_tf32;
+    const DataType type = call.type != DataType::fp32 ? call.type : has_tf32 ? DataType::tf32 : DataType::fp16;
+    Work work = *call.work;
+    if (type == DataType::fp16 && call.type == DataType::fp32) work.bytes /= 2;
     // What memory bounds anyway (a matrix times a vector) gains nothing from matrix units.
-    const auto bound = bound_ns(scene.gpu, *call.work, type);
+    const auto bound = bound_ns(scene.gpu, work, type);
     const double factor = bound ? *bound / efficiency / static_cast<double>(call.time) : 1;
     if (bound && factor > 0.8) continue;
     single |= call.type == DataType::fp32;
@@ -39,11 +43,16 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   Finding f;
   f.title = "Matrix products without matrix units";
   f.observation = fmt::format("{} kernels of matrix products ran on ordinary cores: {}.", picked.count(), e.amount(picked.time()));
-  if (single) f.observation += " Their inputs are fp32; as TF32 or bf16 the matrix units would take them.";
+  if (single)
+    f.observation += scene.gpu == nullptr || scene.gpu->matrix_tf32 ? " Their inputs are fp32; as TF32 or bf16 the matrix units would take them."
+                                                                    : " Their inputs are fp32; the matrix units of this GPU take fp16.";
   f.evidence = picked.evidence();
   f.edits = edits.edits();
-  f.changes = {code("PyTorch", "torch.set_float32_matmul_precision('high')"), code("PyTorch", "with torch.autocast('cuda', dtype=torch.bfloat16): ..."),
-               environment("environment", "unset NVIDIA_TF32_OVERRIDE (0 forbids TF32)")};
+  if (scene.gpu == nullptr || scene.gpu->matrix_tf32)
+    f.changes = {code("PyTorch", "torch.set_float32_matmul_precision('high')"), code("PyTorch", "with torch.autocast('cuda', dtype=torch.bfloat16): ..."),
+                 environment("environment", "unset NVIDIA_TF32_OVERRIDE (0 forbids TF32)")};
+  else
+    f.changes = {code("PyTorch", "with torch.autocast('cuda', dtype=torch.float16): ... and torch.amp.GradScaler")};
   f.confidence = f.edits.empty() ? Confidence::low : Confidence::medium;
   f.would_settle = "Whether the model needs full fp32 in these products.";
   if (f.edits.empty()) f.unknown = "The GPU's rates are not known: name it with --gpu.";

@@ -27,12 +27,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   }
   const double exposed = c.exposed(chosen);
   if (c.e.share(exposed) < 0.1) return {};
-  bool embeddings = false;
-  for (const DeviceSlice& one : c.e.slices) {
-    experts |= text_has_any(c.e.operator_name(one), {"grouped_mm", "GroupedLinear", "moe"});
-    embeddings |= operator_category(c.e.operator_name(one)) == OperatorCategory::embedding && text_has(c.e.operator_name(one), "embedding_bag");
-  }
-  embeddings &= !experts;
+  experts |= c.has_experts();
   std::map<std::uint32_t, double> room = c.free_compute({Phase::forward, Phase::backward});
   ScaleEdits edits;
   for (const DeviceCollective* one : chosen) {
@@ -43,19 +38,18 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     c.shorten(edits, *one, hidden);
   }
   Finding f;
-  f.title = embeddings ? "Exposed all-to-all of embeddings" : "Exposed all-to-all";
+  f.title = experts ? "Exposed all-to-all of experts" : "Exposed all-to-all";
   f.observation = fmt::format("Nothing is computed beside {} of {} all-to-alls.", c.e.amount(exposed), c.picked(chosen).count());
   if (c.e.one_rank()) f.observation += " The trace of one rank does not tell how much of it is waiting for other ranks.";
   f.evidence = c.picked(chosen).evidence();
   f.edits = edits.edits();
   if (f.edits.empty()) f.unknown = "No compute is left to hide it behind.";
-  if (!embeddings)
-    f.changes = {flag("Megatron-LM", "--moe-token-dispatcher-type flex with DeepEP (--moe-enable-deepep)"),
-                 flag("Megatron-LM", "--moe-shared-expert-overlap, --overlap-moe-expert-parallel-comm with --delay-wgrad-compute"),
-                 flag("Megatron-LM", "--expert-model-parallel-size within one node's links")};
   if (!experts)
-    f.changes.push_back(
-        code("PyTorch", "TorchRec: TrainPipelineSparseDist, so that the exchange of the next batch runs beside this batch; qcomm codecs in 16 bits"));
+    f.changes = {code("PyTorch", "TorchRec: TrainPipelineSparseDist, so that the exchange of the next batch runs beside this batch; qcomm codecs in 16 bits")};
+  for (const std::string_view text :
+       {"--moe-token-dispatcher-type flex with DeepEP (--moe-enable-deepep)",
+        "--moe-shared-expert-overlap, --overlap-moe-expert-parallel-comm with --delay-wgrad-compute", "--expert-model-parallel-size within one node's links"})
+    f.changes.push_back(flag("Megatron-LM", std::string(text)));
   f.confidence = Confidence::low;
   f.would_settle = c.e.one_rank() ? std::string(wait_or_transfer) : "What the exchange waits for: the balance of tokens or tables over ranks.";
   return {f};

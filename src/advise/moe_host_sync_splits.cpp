@@ -65,12 +65,17 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     if (f.evidence.size() < 10) f.evidence.push_back(id);
   }
   std::ranges::sort(operations);
-  f.title = "The host waits for the number of tokens per expert";
+  const bool experts = c.has_experts();
+  f.title = experts ? "The host waits for the number of tokens per expert" : "The host waits for the sizes of exchanges";
   f.observation = fmt::format("Before {} of {} all-to-alls the host waits for a copy of at most 4 KiB: {} in all.", waited, exchanges, time_text(time));
   if (!operations.empty()) f.edits = {edit_of("no_sync", std::move(operations))};
-  f.changes = {flag("Megatron-LM", "--moe-token-dispatcher-type flex with DeepEP, which counts on the device"),
-               flag("Megatron-LM", "--moe-pad-expert-input-to-capacity with --moe-expert-capacity-factor: fixed sizes"),
-               code("PyTorch", "Symmetric-memory all-to-all with splits on the device (torch.ops.symm_mem.all_to_all_vdev)")};
+  if (experts)
+    f.changes = {flag("Megatron-LM", "--moe-token-dispatcher-type flex with DeepEP, which counts on the device"),
+                 flag("Megatron-LM", "--moe-pad-expert-input-to-capacity with --moe-expert-capacity-factor: fixed sizes"),
+                 code("PyTorch", "Symmetric-memory all-to-all with splits on the device (torch.ops.symm_mem.all_to_all_vdev)")};
+  else
+    f.changes = {code("PyTorch", "TorchRec: TrainPipelineSparseDist, which exchanges sizes of the next batch while this one runs"),
+                 code("PyTorch", "Sizes from the data loader or fixed by padding, instead of a copy to the host before each exchange")};
   f.confidence = Confidence::medium;
   f.would_settle = "";
   return {f};

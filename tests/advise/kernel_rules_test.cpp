@@ -116,10 +116,10 @@ std::string convolution() {
                          R"(["c10::BFloat16","c10::BFloat16","ScalarList","ScalarList","ScalarList","Scalar","Scalar","Scalar"])",
                          R"(["","","[1, 1]","[1, 1]","[1, 1]","1","False","False"])");
 }
-// 2·32·64·56²·576 FLOPs take 74 µs at the full rate, 148 at half of it.
+// 2·32·64·56²·576 FLOPs take 74 µs at the full rate, 148 at half of it: more than three times as fast is not claimed.
 TEST_F(KernelRules, SlowConvolution) {
   kernel("aten::cudnn_convolution", convolution(), "implicit_convolve_sgemm", 1'000'000);
-  EXPECT_EQ(gain(conv_no_autotune_rule), 852'000);
+  EXPECT_EQ(gain(conv_no_autotune_rule), 667'000);
 }
 TEST_F(KernelRules, AConvolutionAtAThirdOfItsBound) {
   kernel("aten::cudnn_convolution", convolution(), "sm80_xmma_fprop", 200'000);

@@ -187,19 +187,42 @@ TEST_F(LateRanks, OneRankTellsNothing) {
   EXPECT_TRUE(ask(comm_wait_vs_transfer_rule).empty());
 }
 
-// Launched at 1 µs, ready since, but the kernel of another stream fills the device until 1 ms later.
-TEST_F(ParallelRules, CommunicationThatFindsNoRoom) {
-  kernel("aten::mm", product(1024, 1024, 1024), "gemm", 1'000'000);
-  kernel("", "", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 100'000, {}, comm, now + 1'000);
-  kernel("aten::mm", product(1024, 1024, 1024), "gemm", 100'000);
-  finish();
-  // What the lift says of it where it knows the device to have been full.
-  const auto row = std::ranges::find(built.timeline.slices.track, comm) - built.timeline.slices.track.begin();
-  const OpId op = lifted.operation_of[SliceId{static_cast<std::uint32_t>(row)}];
-  ASSERT_NE(op, no_id<OpId>);
-  const std::uint32_t deciding = deciding_dependency(lifted.graph, times, op);
-  lifted.graph.dependencies.kind[deciding] = DependencyKind::device;
-  EXPECT_TRUE(ask(comm_not_overlappable_queue_rule).empty()) << "nothing else is known to have been ready before";
+// A collective beside a long kernel, that starts when the kernel ends; what it waited for is set by hand.
+class WaitingCollective : public ParallelRules {
+ protected:
+  void wait_for(DependencyKind kind) {
+    kernel("aten::mm", product(1024, 1024, 1024), "gemm", 1'000'000);
+    const SliceId collective = kernel("", "", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 100'000, {}, comm, now + 1'000);
+    kernel("aten::mm", product(1024, 1024, 1024), "gemm", 100'000);
+    finish();
+    // Row numbers of a finished timeline are those in which slices were added.
+    const OpId op = lifted.operation_of[collective];
+    ASSERT_NE(op, no_id<OpId>);
+    GraphBuilder builder;
+    const PlaceId place = builder.place({.kind = PlaceKind::stream, .rank = RankId{0}, .device = DeviceId{0}, .track = comm, .stream = 20});
+    const NameId name = builder.names().intern("kernel");
+    const OpId launch = builder.add({.place = place, .operation_class = OperationClass::launch, .duration = 1'000, .name = name});
+    const OpId full = builder.add({.place = place, .duration = 1'000'000, .name = name});
+    const OpId waits = builder.add({.place = place, .operation_class = OperationClass::communication, .duration = 100'000, .name = name, .origin = collective});
+    builder.depend(waits, Moment::end(launch), DependencyKind::launch);
+    builder.depend(waits, Moment::end(full), kind);
+    auto finished = std::move(builder).finish();
+    lifted.graph = std::move(finished.graph);
+    for (std::uint32_t row = 0; row < lifted.operation_of.size(); ++row) lifted.operation_of[SliceId{row}] = no_id<OpId>;
+    lifted.operation_of[collective] = finished.number[index(waits)];
+    times = replay(lifted.graph);
+  }
+};
+TEST_F(WaitingCollective, ForRoomOnTheDevice) {
+  wait_for(DependencyKind::device);
+  const auto found = ask(comm_not_overlappable_queue_rule);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].edits.empty());
+  EXPECT_NE(found[0].observation.find("999 µs"), std::string::npos) << found[0].observation;
+}
+TEST_F(WaitingCollective, ForItsData) {
+  wait_for(DependencyKind::event);
+  EXPECT_TRUE(ask(comm_not_overlappable_queue_rule).empty());
 }
 
 class HostWaits : public ParallelRules {
