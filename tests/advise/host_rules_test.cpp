@@ -101,7 +101,7 @@ void pauses(HostRun& run, const std::function<bool(int)>& in_step) {
 }
 
 // Steps of 120,000 and, in turn, as much more as said; two of seven steady ones have a pause of 6,000.
-void few_pauses(HostRun& run, Nanoseconds more) {
+void few_pauses(HostRun& run, Nanoseconds more, Nanoseconds pause = 6'000 * us) {
   run.steps(9, [&](int i) {
     run.python(more * (i % 3));
     for (int k = 0; k < 60; ++k) {
@@ -109,7 +109,7 @@ void few_pauses(HostRun& run, Nanoseconds more) {
       run.python(1'990 * us);
       if (k == 10 && (i == 3 || i == 5)) {
         run.small.call(run.thread, "cudaGetDevice", run.now, 0);  // between the two stretches of Python
-        run.python(6'000 * us);
+        run.python(pause);
       }
     }
   });
@@ -127,7 +127,7 @@ TEST(HostGcPause, GainsPausesOfFewSteps) {
 
 TEST(HostGcPause, SaysWhereItIsLeftOutOfMeans) {
   HostRun run;
-  few_pauses(run, 0);  // what pauses is far from the other steps
+  few_pauses(run, 0, 40'000 * us);  // what pauses is far from the other steps
   EXPECT_TRUE(run.only("host.gc_pause").edits.empty());
 }
 
