@@ -39,8 +39,8 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.evidence = picked.evidence();
   f.edits = edits.edits();
   f.changes = {code("PyTorch", "with torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION): ..."),
-               code("PyTorch", "FlashAttention-3 (flash_attn_interface) on Hopper"),
-               environment("Megatron-LM", "NVTE_FUSED_ATTN=1 with --attention-backend fused")};
+               code("PyTorch", "FlashAttention-3 (flash_attn_interface) on Hopper"), environment("Megatron-LM", "NVTE_FUSED_ATTN=1"),
+               flag("Megatron-LM", "--attention-backend fused")};
   f.would_settle = "The same shapes with the other backend.";
   return {f};
 }

@@ -38,7 +38,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.changes = {code("PyTorch", "MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.bfloat16)"),
                code("PyTorch", "ddp.register_comm_hook(None, torch.distributed.algorithms.ddp_comm_hooks.default_hooks.bf16_compress_hook)"),
                flag("Megatron-LM", "Leave out --accumulate-allreduce-grads-in-fp32; --grad-reduce-in-bf16"),
-               flag("torchtitan", "training.mixed_precision_reduce = \"bfloat16\""), flag("DeepSpeed", "communication_data_type: bf16")};
+               flag("torchtitan", "training.mixed_precision_reduce = \"bfloat16\""), flag("DeepSpeed", "communication_data_type: bfp16")};
   f.confidence = Confidence::low;
   f.would_settle = "Whether training stays stable (sums over many ranks lose digits); " + std::string(wait_or_transfer);
   return {f};
