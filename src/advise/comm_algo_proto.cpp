@@ -51,8 +51,8 @@ std::vector<Finding> detect(const AdviceScene& scene) {
                               percent(slowest), c.e.amount(picked.time()));
   f.evidence = picked.evidence();
   f.edits = edits.edits();
-  f.changes = {environment("NCCL", "unset NCCL_ALGO NCCL_PROTO, so that NCCL chooses"), environment("NCCL", "NCCL_NVLS_ENABLE=1"),
-               environment("NCCL", "NCCL_TUNER_PLUGIN, or a newer NCCL")};
+  f.changes = {code("NCCL", "unset NCCL_ALGO NCCL_PROTO, so that NCCL chooses"), environment("NCCL", "NCCL_NVLS_ENABLE=1"),
+               code("NCCL", "NCCL_TUNER_PLUGIN, or a newer NCCL")};
   f.confidence = Confidence::low;
   f.would_settle = "NCCL's own log (NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING), and all_reduce_perf of nccl-tests on the same GPUs.";
   return {f};

@@ -51,7 +51,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.evidence = picked.evidence();
   f.edits = edits.edits();
   f.changes = {environment("NCCL", "NCCL_MIN_CTAS=16"), code("NCCL", "ncclConfig_t.minCTAs = 16; NCCL_MAX_CTAS and NCCL_MAX_NCHANNELS not set"),
-               flag("Megatron-LM", "--nccl-communicator-config-path with min_ctas"), environment("NCCL", "NCCL_MIN_P2P_NCHANNELS for send and receive")};
+               flag("Megatron-LM", "--nccl-communicator-config-path with min_ctas"), code("NCCL", "NCCL_MIN_P2P_NCHANNELS for send and receive")};
   f.confidence = Confidence::low;
   f.would_settle = "NCCL's own log (NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING), and all_reduce_perf of nccl-tests on the same GPUs.";
   return {f};

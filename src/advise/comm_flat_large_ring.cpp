@@ -33,7 +33,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.evidence = c.picked(chosen).evidence();
   f.changes = {code("PyTorch", "HSDP: fully_shard(model, mesh=init_device_mesh('cuda', (replicas, shards), mesh_dim_names=('replicate', 'shard')))"),
                flag("Megatron-LM", "--num-distributed-optimizer-instances above 1"),
-               environment("NCCL", "NCCL_COLLNET_ENABLE=1 with SHARP; a version with PAT for gathers and scatters (2.23)")};
+               code("NCCL", "NCCL_COLLNET_ENABLE=1 with SHARP; a version with PAT for gathers and scatters (2.23)")};
   f.confidence = Confidence::low;
   f.would_settle = "nccl-tests at this number of ranks and size; the network's description.";
   f.unknown = "What a hierarchy would take depends on the network, which the trace does not describe.";

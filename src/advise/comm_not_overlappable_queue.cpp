@@ -40,7 +40,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.evidence = picked.evidence();
   f.changes = {code("PyTorch", "options = ProcessGroupNCCL.Options(is_high_priority_stream=True); new_group(..., pg_options=options)"),
                environment("PyTorch", "TORCH_NCCL_HIGH_PRIORITY=1"),
-               environment("environment", "CUDA_DEVICE_MAX_CONNECTIONS (8 unless set; 1 orders launches, 32 keeps streams apart)")};
+               code("environment", "CUDA_DEVICE_MAX_CONNECTIONS (8 unless set; 1 orders launches, 32 keeps streams apart)")};
   f.confidence = Confidence::low;
   f.would_settle = "A step with a communication stream of high priority.";
   f.unknown = "What the device would have run first with other priorities is not in the trace.";

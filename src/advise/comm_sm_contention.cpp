@@ -70,7 +70,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.edits = edits.edits();
   f.changes = {environment("NCCL", "NCCL_MAX_CTAS=8"), code("NCCL", "ncclConfig_t.maxCTAs per communicator; registered user buffers; NVLS"),
                flag("Megatron-LM", "--use-nccl-ub with the distributed optimizer"),
-               environment("Megatron-LM", "NVTE_FWD_LAYERNORM_SM_MARGIN, NVTE_BWD_LAYERNORM_SM_MARGIN")};
+               code("Megatron-LM", "NVTE_FWD_LAYERNORM_SM_MARGIN, NVTE_BWD_LAYERNORM_SM_MARGIN")};
   f.confidence = Confidence::low;
   f.would_settle = "Clocks over time (power limits slow both), and a step with fewer channels.";
   return {f};

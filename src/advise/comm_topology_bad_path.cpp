@@ -51,9 +51,8 @@ std::vector<Finding> detect(const AdviceScene& scene) {
                   percent(slowest), c.e.amount(picked.time()));
   f.evidence = picked.evidence();
   f.edits = edits.edits();
-  f.changes = {
-      environment("NCCL", "unset NCCL_P2P_DISABLE; NCCL_P2P_LEVEL=NVL or SYS; in virtual machines NCCL_TOPO_FILE"),
-      environment("environment", "PCIe access control services (ACS) off; nvidia-peermem or dma-buf for GPUDirect RDMA; NCCL_NET_GDR_LEVEL, NCCL_IB_HCA")};
+  f.changes = {code("NCCL", "unset NCCL_P2P_DISABLE; NCCL_P2P_LEVEL=NVL or SYS; in virtual machines NCCL_TOPO_FILE"),
+               code("environment", "PCIe access control services (ACS) off; nvidia-peermem or dma-buf for GPUDirect RDMA; NCCL_NET_GDR_LEVEL, NCCL_IB_HCA")};
   f.confidence = Confidence::low;
   f.would_settle = "NCCL's own log (NCCL_DEBUG=INFO with NCCL_DEBUG_SUBSYS=INIT,GRAPH,TUNING), and all_reduce_perf of nccl-tests on the same GPUs.";
   return {f};

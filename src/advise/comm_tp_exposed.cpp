@@ -30,7 +30,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.changes = {flag("Megatron-LM", "--sequence-parallel --tp-comm-overlap"),
                code("PyTorch", "torch._inductor.config._micro_pipeline_tp = True with symmetric memory (async tensor parallelism)"),
                flag("torchtitan", "parallelism.enable_async_tensor_parallel = true with compile"),
-               environment("environment", "CUDA_DEVICE_MAX_CONNECTIONS=1 (Hopper and before)"),
+               code("environment", "CUDA_DEVICE_MAX_CONNECTIONS=1 (Hopper and before)"),
                flag("Megatron-LM", "--tensor-model-parallel-size smaller, and within one node")};
   f.confidence = c.e.one_rank() ? Confidence::low : Confidence::medium;
   f.would_settle = c.e.one_rank() ? std::string(wait_or_transfer) : "A step with overlap.";

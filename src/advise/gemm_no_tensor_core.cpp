@@ -50,7 +50,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.edits = edits.edits();
   if (scene.gpu == nullptr || scene.gpu->matrix_tf32)
     f.changes = {code("PyTorch", "torch.set_float32_matmul_precision('high')"), code("PyTorch", "with torch.autocast('cuda', dtype=torch.bfloat16): ..."),
-                 environment("environment", "unset NVIDIA_TF32_OVERRIDE (0 forbids TF32)")};
+                 code("environment", "unset NVIDIA_TF32_OVERRIDE (0 forbids TF32)")};
   else
     f.changes = {code("PyTorch", "with torch.autocast('cuda', dtype=torch.float16): ... and torch.amp.GradScaler")};
   f.confidence = f.edits.empty() ? Confidence::low : Confidence::medium;

@@ -72,7 +72,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.edits = edits.edits();
   f.changes = {code("PyTorch", "Choose micro-batch x sequence length so that the tiles fill whole waves of the multiprocessors"),
                code("PyTorch", "torch.compile(mode='max-autotune') tries split-K and other tiles"),
-               environment("NCCL", "NCCL_MAX_CTAS (fewer multiprocessors for communication) where it runs beside these kernels")};
+               code("NCCL", "NCCL_MAX_CTAS (fewer multiprocessors for communication) where it runs beside these kernels")};
   f.confidence = Confidence::low;
   f.would_settle = "A run with a slightly smaller or larger batch; the kernels' true occupancy (Nsight Compute).";
   return {f};
