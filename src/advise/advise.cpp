@@ -77,8 +77,8 @@ class Ranking {
 
   // The step with an advice's edits on top of a graph; absent where they cannot be applied.
   std::optional<Replayed> with_edits(const Graph& graph, const Advice& advice) {
-    Graph edited = graph.copy();
-    const auto effects = apply_edits(scene_of_edits(), advice.finding.edits, edited);
+    graph.copy_to(edited_);
+    const auto effects = apply_edits(scene_of_edits(), advice.finding.edits, edited_);
     if (!effects) return std::nullopt;
     Replayed found;
     for (const EditEffect& effect : *effects) {
@@ -86,7 +86,7 @@ class Ranking {
       found.pessimistic = std::min(found.pessimistic, effect.pessimistic);
       found.caveats.insert(found.caveats.end(), effect.caveats.begin(), effect.caveats.end());
     }
-    replay(edited, times_);
+    replay(edited_, times_);
     found.step_ns = step_length(scene_.lifted, times_, windows_);
     return found;
   }
@@ -95,6 +95,7 @@ class Ranking {
   const AdviceOptions options_;
   const std::vector<std::uint32_t> windows_;
   ReplayTimes times_;
+  Graph edited_;  // of the advice that was looked at last
 };
 
 }  // namespace

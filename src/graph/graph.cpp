@@ -22,24 +22,35 @@ std::string_view lag_kind_name(LagKind kind) {
 namespace {
 
 template <class T>
-Column<T> copied(const Column<T>& column) {
-  Column<T> copy;
-  copy.append(column.span());
-  return copy;
+void copy_column(const Column<T>& from, Column<T>& to) {
+  to.clear();
+  to.append(from.span());
 }
 
 }  // namespace
 
 Graph Graph::copy() const {
   Graph to;
-  for (std::uint32_t i = 0; i < names.size(); ++i) to.names.intern(names[NameId{i}]);
-  to.places = places;
-  to.operations = {copied(operations.duration), copied(operations.place),  copied(operations.operation_class),
-                   copied(operations.name),     copied(operations.origin), copied(operations.bytes),
-                   copied(operations.flops)};
-  to.dependencies = {copied(dependencies.moment), copied(dependencies.lag), copied(dependencies.kind), copied(dependencies.lag_kind)};
-  to.first = copied(first);
+  copy_to(to);
   return to;
+}
+
+void Graph::copy_to(Graph& to) const {
+  for (auto i = static_cast<std::uint32_t>(to.names.size()); i < names.size(); ++i) to.names.intern(names[NameId{i}]);
+  to.places = places;
+  const OperationColumns& o = operations;
+  copy_column(o.duration, to.operations.duration);
+  copy_column(o.place, to.operations.place);
+  copy_column(o.operation_class, to.operations.operation_class);
+  copy_column(o.name, to.operations.name);
+  copy_column(o.origin, to.operations.origin);
+  copy_column(o.bytes, to.operations.bytes);
+  copy_column(o.flops, to.operations.flops);
+  copy_column(dependencies.moment, to.dependencies.moment);
+  copy_column(dependencies.lag, to.dependencies.lag);
+  copy_column(dependencies.kind, to.dependencies.kind);
+  copy_column(dependencies.lag_kind, to.dependencies.lag_kind);
+  copy_column(first, to.first);
 }
 
 }  // namespace stepscope

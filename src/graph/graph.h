@@ -132,6 +132,8 @@ struct Graph {
   std::string_view name_of(OpId op) const { return names[operations.name[op]]; }
   const Place& place_of(OpId op) const { return places[index(operations.place[op])]; }
   Graph copy() const;
+  // The same into a Graph whose memory is used again. Its names must be none, or these.
+  void copy_to(Graph& target) const;
 };
 
 }  // namespace stepscope
