@@ -62,8 +62,7 @@ class Ranking {
       advice.pessimistic_ns = best_gain * std::min(1.0, best_replayed->pessimistic);
       advice.optimistic_ns = best_gain * std::max(1.0, best_replayed->optimistic);
       if (best_gain < options_.least_share * list.step_ns) advice.caveats.push_back("What it would save, the ones above save already.");
-      const EditScene edit_scene = scene_of_edits();
-      (void)apply_edits(edit_scene, advice.finding.edits, graph);
+      if (!apply_edits(scene_of_edits(), advice.finding.edits, graph)) continue;
       before -= best_gain;
       list.advice.push_back(std::move(advice));
     }

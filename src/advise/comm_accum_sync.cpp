@@ -41,7 +41,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     if (pass > 0) reductions[slice.window][pass].push_back(&one), all.push_back(&one);
   }
   std::vector<const DeviceCollective*> needless;
-  std::size_t most = 0, synced = 0;
+  std::size_t most = 0;
   for (const auto& [step, by_pass] : reductions) {
     if (passes[step].size() < 2 || by_pass.size() < 2 || by_pass.size() != passes[step].size()) continue;
     // Passes of one step reduce the same gradients, so each has reductions of the same sizes.
@@ -54,7 +54,6 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     const std::vector<std::int64_t> sizes = sizes_of(by_pass.begin()->second);
     if (sizes.front() < 0 || !std::ranges::all_of(by_pass, [&](const auto& entry) { return sizes_of(entry.second) == sizes; })) continue;
     most = std::max(most, by_pass.size());
-    ++synced;
     for (auto pass = by_pass.begin(); pass != std::prev(by_pass.end()); ++pass) needless.insert(needless.end(), pass->second.begin(), pass->second.end());
   }
   const Picked picked = c.picked(needless);

@@ -23,7 +23,6 @@ bool elementwise(const DeviceEvidence& e, const DeviceSlice& one) {
 std::vector<Finding> detect(const AdviceScene& scene) {
   DeviceEvidence e(scene);
   Picked picked(e);
-  std::size_t runs = 0;
   std::map<TrackId, std::vector<std::uint32_t>> streams;
   for (std::uint32_t row = 0; row < e.slices.size(); ++row) streams[scene.timeline.slices.track[e.slices[row].slice]].push_back(row);
   for (const auto& [track, rows] : streams)
@@ -31,7 +30,6 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       std::size_t end = i;
       while (end < rows.size() && elementwise(e, e.slices[rows[end]]) && e.phase(e.slices[rows[end]]) != Phase::optimizer) ++end;
       if (end - i >= 3) {
-        ++runs;
         for (std::size_t at = i; at < end; ++at) picked.add(rows[at]);
       }
       i = std::max(end, i + 1);

@@ -12,6 +12,7 @@ namespace stepscope {
 namespace {
 
 constexpr std::size_t first_shown = 5;
+constexpr double least_share = 0.005;  // of the step
 
 // "PyTorch: DataLoader(num_workers=4)": the changes of a rule, at most so many.
 std::vector<std::string> how(const Table* changes, const std::string& rule, std::size_t most) {
@@ -23,7 +24,10 @@ std::vector<std::string> how(const Table* changes, const std::string& rule, std:
 }
 
 void write_ranked(TextPage& page, const TextOptions& options, const Table& ranked, const Table* changes) {
-  const std::size_t shown = options.verbosity > 0 ? ranked.rows.size() : std::min(first_shown, ranked.rows.size());
+  // What would save nothing on top of those above it is told with -v.
+  std::size_t worth_telling = 0;
+  while (worth_telling < ranked.rows.size() && cell(ranked, worth_telling, "gain_share").value_or(0) >= least_share) ++worth_telling;
+  const std::size_t shown = options.verbosity > 0 ? ranked.rows.size() : std::min(first_shown, worth_telling);
   for (std::size_t row = 0; row < shown; ++row) {
     const std::string gain = format_duration(static_cast<Nanoseconds>(cell(ranked, row, "gain_ns").value_or(0)));
     page.paragraph(fmt::format("{}. {}: −{} per step ({}). {}", row + 1, printable(text_cell(ranked, row, "title")), gain,
