@@ -58,7 +58,7 @@ class Collective {
   Draft& draft_;
   const SliceColumns& s_;
   const std::span<const CollectiveMember> members_;
-  Nanoseconds last_arrival_ = std::numeric_limits<Nanoseconds>::min(), first_end_ = std::numeric_limits<Nanoseconds>::max();
+  Nanoseconds last_arrival_ = long_ago, first_end_ = std::numeric_limits<Nanoseconds>::max();
 };
 
 }  // namespace

@@ -82,7 +82,7 @@ class Delays {
 
   struct Latest {
     const DeviceWait* launch = nullptr;
-    Nanoseconds others = std::numeric_limits<Nanoseconds>::min();  // when all but the launch was over
+    Nanoseconds others = long_ago;  // when all but the launch was over
   };
   static Latest latest(std::span<const DeviceWait> waits) {
     Latest found;

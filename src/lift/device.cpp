@@ -49,7 +49,7 @@ void wait_for_device(Draft& draft) {
     const std::vector<Ended>& ended = by_device[track.device];
     for (const StreamSlice& slice : draft.streams[row].slices) {
       const ReadyTime& mine = ready[slice.op];
-      if (mine.time() == std::numeric_limits<Nanoseconds>::min() || !mine.waited_longer(slice.start, draft.typical[index(track.device)])) continue;
+      if (mine.time() == long_ago || !mine.waited_longer(slice.start, draft.typical[index(track.device)])) continue;
       if (const StreamSlice* other = kept_waiting(slice, row, mine.time(), ended))
         draft.waits.push_back({.operation = slice.op,
                                .on = Moment::end(other->op),

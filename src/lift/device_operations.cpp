@@ -47,7 +47,7 @@ void add_device_operations(Draft& draft) {
     std::ranges::stable_sort(stream.slices, [](const StreamSlice& a, const StreamSlice& b) {
       return a.start != b.start ? a.start < b.start : a.end != b.end ? a.end < b.end : a.launched < b.launched;
     });
-    Nanoseconds launched = std::numeric_limits<Nanoseconds>::min();
+    Nanoseconds launched = long_ago;
     for (StreamSlice& slice : stream.slices) {
       slice.op = draft.add({.place = place,
                             .operation_class = class_of(draft, slice.slice),

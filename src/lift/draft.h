@@ -47,6 +47,9 @@ struct Stream {
   const StreamSlice* last_launched_before(Nanoseconds time) const;
 };
 
+// Before any time of a trace, and far enough from the ends of the type for differences.
+inline constexpr Nanoseconds long_ago = std::numeric_limits<Nanoseconds>::min() / 4;
+
 // What a device usually takes, ns: medians over its operations.
 struct TypicalLags {
   Nanoseconds launch = 0;        // from the launch call to the start, where nothing else is waited for
@@ -56,13 +59,13 @@ struct TypicalLags {
 
 // When a device operation was ready, by the waits known so far.
 struct ReadyTime {
-  Nanoseconds launched = std::numeric_limits<Nanoseconds>::min(), others = std::numeric_limits<Nanoseconds>::min();
+  Nanoseconds launched = long_ago, others = long_ago;
   Nanoseconds time() const { return launched > others ? launched : others; }
   // Whether it waited clearly longer than operations usually do, for its launch as well as for what it was queued behind.
   bool waited_longer(Nanoseconds start, const TypicalLags& typical) const {
     const Nanoseconds usual = typical.launch > typical.graph_launch ? typical.launch : typical.graph_launch, launch = 3 * usual > 20'000 ? 3 * usual : 20'000;
     const Nanoseconds gap = 3 * typical.gap > 5'000 ? 3 * typical.gap : 5'000;
-    if (launched != std::numeric_limits<Nanoseconds>::min() && start - launched <= launch) return false;
+    if (launched != long_ago && start - launched <= launch) return false;
     return launched > others || start - others > gap;
   }
 };

@@ -114,7 +114,7 @@ class ThreadCutter {
   std::vector<ThreadPart>& parts_;
   PlaceId place_ = no_id<PlaceId>;
   std::vector<Open> open_;
-  Nanoseconds at_ = 0, call_until_ = std::numeric_limits<Nanoseconds>::min();
+  Nanoseconds at_ = 0, call_until_ = long_ago;
   std::ptrdiff_t next_cut_ = 0;
 };
 
