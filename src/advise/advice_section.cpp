@@ -14,10 +14,6 @@ Value whole(double nanoseconds) {
   return static_cast<std::int64_t>(std::llround(nanoseconds));
 }
 
-std::string_view form_name(Change::Form form) {
-  return form == Change::Form::code ? "code" : form == Change::Form::flag ? "flag" : "environment";
-}
-
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += (all.empty() ? "" : " ") + text;
@@ -59,7 +55,7 @@ Table changes(const AdviceList& list) {
       .rows = {}};
   for (const Advice& advice : list.advice)
     for (const Change& change : advice.finding.changes)
-      table.rows.push_back({std::string(advice.rule->name), std::string(change.framework), std::string(form_name(change.form)), change.text});
+      table.rows.push_back({std::string(advice.rule->name), std::string(change.framework), std::string(change_form_name(change.form)), change.text});
   return table;
 }
 

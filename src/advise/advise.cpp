@@ -11,6 +11,10 @@ std::string_view confidence_name(Confidence confidence) {
   return confidence == Confidence::high ? "high" : confidence == Confidence::medium ? "medium" : "low";
 }
 
+std::string_view change_form_name(Change::Form form) {
+  return form == Change::Form::code ? "code" : form == Change::Form::flag ? "flag" : "environment";
+}
+
 namespace {
 
 struct Replayed {

@@ -21,7 +21,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   Picked picked(e);
   for (const DeviceCall& call : e.calls()) {
     const std::string_view name = call.arguments->name;
-    const bool masks = text_has_any(name, {"aten::tril", "aten::triu", "masked_fill"});
+    const bool masks = has_any_text(name, {"aten::tril", "aten::triu", "masked_fill"});
     if (!masks || !square(*call.arguments)) continue;
     picked.add(call);
   }

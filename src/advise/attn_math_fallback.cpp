@@ -29,7 +29,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   std::set<std::uint32_t> seen;
   for (std::uint32_t row = 0; row < e.slices.size(); ++row) {
     if (e.slices[row].activity != ActivityClass::compute) continue;
-    if (e.around(e.slices[row], [](std::string_view name) { return text_has(name, "_scaled_dot_product_attention_math"); }) == no_id<SliceId>) continue;
+    if (e.around(e.slices[row], [](std::string_view name) { return has_text(name, "_scaled_dot_product_attention_math"); }) == no_id<SliceId>) continue;
     picked.add(row);
     seen.insert(row);
     by_operator = true;
@@ -37,9 +37,9 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   // A product, a softmax within the next calls, and a product again.
   double keys = 0;
   const std::vector<DeviceCall> calls = e.calls();
-  const auto batched = [](const DeviceCall& call) { return call.work->matrix_units && text_has_any(call.arguments->name, {"bmm"}); };
+  const auto batched = [](const DeviceCall& call) { return call.work->matrix_units && has_any_text(call.arguments->name, {"bmm"}); };
   for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (!text_has(calls[i].arguments->name, "softmax") || text_has(calls[i].arguments->name, "backward") || text_has(calls[i].arguments->name, "log_softmax"))
+    if (!has_text(calls[i].arguments->name, "softmax") || has_text(calls[i].arguments->name, "backward") || has_text(calls[i].arguments->name, "log_softmax"))
       continue;
     std::size_t first = i, last = i;
     for (std::size_t back = 1; back <= 6 && back <= i && first == i; ++back)

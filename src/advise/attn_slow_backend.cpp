@@ -24,7 +24,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     bool older = false;
     for (const std::uint32_t row : call.rows)
       older |=
-          e.capability(e.slices[row]) >= 90 && text_has_any(e.name(e.slices[row]), {"fmha_cutlass", "flash_fwd_kernel", "flash_bwd_d", "flash_bwd_kernel"});
+          e.capability(e.slices[row]) >= 90 && has_any_text(e.name(e.slices[row]), {"fmha_cutlass", "flash_fwd_kernel", "flash_bwd_d", "flash_bwd_kernel"});
     const double reached = call.work->flops / (static_cast<double>(call.time) * 1e-9) / *rate;
     if (!older || reached >= 0.45) continue;
     picked.add(call);

@@ -3,11 +3,9 @@
 // of the step (ours). Gain: 60 % of the links.
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <map>
+#include <limits>
 
-#include "advise/evidence_collective.h"
-#include "advise/evidence_device.h"
+#include "advise/evidence_links.h"
 
 namespace stepscope {
 
@@ -17,40 +15,15 @@ using namespace on_device;
 
 std::vector<Finding> detect(const AdviceScene& scene) {
   const CollectiveEvidence c(scene);
-  if (scene.gpu == nullptr || !scene.gpu->link_bytes_per_second_each_way) return {};
-  const double link = *scene.gpu->link_bytes_per_second_each_way;
-  std::map<std::pair<std::string, CollectiveFunction>, std::vector<const DeviceCollective*>> groups;
-  for (const DeviceCollective& one : c.all)
-    if (one.call.bytes.value_or(0) >= 64 << 20 && one.call.group_size.value_or(1'000'000) <= scene.gpu->scale_up_gpus.value_or(8) && c.bus_bandwidth(one))
-      groups[{one.group, one.call.function}].push_back(&one);
-  std::vector<const DeviceCollective*> chosen;
-  ScaleEdits edits;
-  double slowest = 1;
-  for (const auto& [key, members] : groups) {
-    if (members.size() < 3) continue;  // one or two may have waited
-    double reached = 0;
-    std::optional<double> blocks;
-    for (const DeviceCollective* one : members) {
-      reached = std::max(reached, *c.bus_bandwidth(*one) / link);
-      blocks = c.e.blocks(c.slice(*one));
-    }
-    const bool few_channels = blocks && *blocks < 8;
-    constexpr double sound = 0.6;
-    if (!(reached >= 0.2 && reached < sound && !few_channels)) continue;
-    slowest = std::min(slowest, reached);
-    for (const DeviceCollective* one : members) {
-      chosen.push_back(one);
-      c.shorten(edits, *one, static_cast<double>(c.slice(*one).duration()) * (1 - std::max(0.0, reached / sound)));
-    }
-  }
-  const Picked picked = c.picked(chosen);
-  if (picked.share() < 0.01) return {};
+  const auto slow = slow_links(
+      c, [](const LinkUse& use) { return use.reached >= 0.2 && use.reached < 0.6 && !use.few_channels; }, 0.6, std::numeric_limits<double>::infinity());
+  if (!slow) return {};
   Finding f;
   f.title = "Collectives slower than the links";
   f.observation = fmt::format("Even the fastest call with 64 MiB or more within the node reaches {} of what its links carry; such calls take {}.",
-                              percent(slowest), c.e.amount(picked.time()));
-  f.evidence = picked.evidence();
-  f.edits = edits.edits();
+                              percent(slow->slowest), c.e.amount(slow->picked.time()));
+  f.evidence = slow->picked.evidence();
+  f.edits = slow->edits;
   f.changes = {code("NCCL", "unset NCCL_ALGO NCCL_PROTO, so that NCCL chooses"), environment("NCCL", "NCCL_NVLS_ENABLE=1"),
                code("NCCL", "NCCL_TUNER_PLUGIN, or a newer NCCL")};
   f.confidence = Confidence::low;

@@ -17,9 +17,9 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   bool objects = false;
   for (const DeviceCollective& one : c.all) {
     const bool of_objects =
-        c.e.around(c.slice(one), [](std::string_view name) { return text_has_any(name, {"_object", "monitored_barrier"}); }) != no_id<SliceId>;
+        c.e.around(c.slice(one), [](std::string_view name) { return has_any_text(name, {"_object", "monitored_barrier"}); }) != no_id<SliceId>;
     const bool barrier = one.call.function == CollectiveFunction::barrier || c.e.around(c.slice(one), [](std::string_view name) {
-      return text_has_any(name, {"c10d::barrier", "nccl:barrier"});
+      return has_any_text(name, {"c10d::barrier", "nccl:barrier"});
     }) != no_id<SliceId>;
     if (!barrier && !of_objects) continue;
     objects |= of_objects;

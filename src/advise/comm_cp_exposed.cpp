@@ -23,7 +23,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   if (chosen.empty() || c.e.share(total) < 0.05) return {};
   std::map<std::uint32_t, double> attention;
   for (const DeviceSlice& one : c.e.slices)
-    if (one.counted && one.activity == ActivityClass::compute && text_has_any(c.e.name(one), {"fmha", "flash", "attention", "attn"}))
+    if (one.counted && one.activity == ActivityClass::compute && has_any_text(c.e.name(one), {"fmha", "flash", "attention", "attn"}))
       attention[one.window] += static_cast<double>(one.duration());
   ScaleEdits edits;
   for (const DeviceCollective* one : chosen) {

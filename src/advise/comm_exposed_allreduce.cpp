@@ -47,15 +47,14 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   Finding f;
   f.title = "Exposed gradient reduction";
   f.observation = fmt::format("Nothing is computed beside {} of the gradients' reductions.", c.e.amount(total));
-  if (c.e.one_rank()) f.observation += " The trace of one rank does not tell how much of it is waiting for other ranks.";
+  f.observation += remark_of_one_rank(c.e);
   f.evidence = c.picked(chosen).evidence();
   f.edits = edits.edits();
   if (f.edits.empty()) f.unknown = "Backward has no compute left without communication beside it, or all of it is one reduction of unknown size.";
   f.changes = {code("PyTorch", "DistributedDataParallel(model, bucket_cap_mb=100, gradient_as_bucket_view=True); try 25 to 200"),
                flag("Megatron-LM", "--overlap-grad-reduce"), code("PyTorch", "with model.no_sync(): in all micro-steps but the last"),
                flag("DeepSpeed", "zero_optimization: overlap_comm: true, reduce_bucket_size: 5e8")};
-  f.confidence = c.e.one_rank() ? Confidence::low : Confidence::medium;
-  f.would_settle = c.e.one_rank() ? std::string(wait_or_transfer) : "";
+  settle_by_ranks(f, c.e);
   return {f};
 }
 

@@ -37,7 +37,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   Finding f;
   f.title = "Exposed parameter gathering";
   f.observation = fmt::format("Nothing is computed beside {} of the all-gathers of parameters.", c.e.amount(total));
-  if (c.e.one_rank()) f.observation += " The trace of one rank does not tell how much of it is waiting for other ranks.";
+  f.observation += remark_of_one_rank(c.e);
   f.evidence = c.picked(chosen).evidence();
   f.edits = edits.edits();
   if (f.edits.empty()) f.unknown = "No compute is left to hide more behind.";
@@ -46,8 +46,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
            "FSDP2: module.set_modules_to_forward_prefetch([...]), set_modules_to_backward_prefetch([...]); reshard_after_forward=False where memory allows"),
       flag("Megatron-LM", "--overlap-param-gather"), flag("torchtitan", "parallelism.fsdp_reshard_after_forward = \"never\" where memory allows"),
       flag("DeepSpeed", "zero_optimization: stage3_prefetch_bucket_size, overlap_comm: true")};
-  f.confidence = c.e.one_rank() ? Confidence::low : Confidence::medium;
-  f.would_settle = c.e.one_rank() ? std::string(wait_or_transfer) : "";
+  settle_by_ranks(f, c.e);
   return {f};
 }
 

@@ -2,11 +2,7 @@
 // Threshold: 1 % of the step (ours). Gain: twice the channels, at most 70 % of the links.
 #include <fmt/core.h>
 
-#include <algorithm>
-#include <map>
-
-#include "advise/evidence_collective.h"
-#include "advise/evidence_device.h"
+#include "advise/evidence_links.h"
 
 namespace stepscope {
 
@@ -16,40 +12,14 @@ using namespace on_device;
 
 std::vector<Finding> detect(const AdviceScene& scene) {
   const CollectiveEvidence c(scene);
-  if (scene.gpu == nullptr || !scene.gpu->link_bytes_per_second_each_way) return {};
-  const double link = *scene.gpu->link_bytes_per_second_each_way;
-  std::map<std::pair<std::string, CollectiveFunction>, std::vector<const DeviceCollective*>> groups;
-  for (const DeviceCollective& one : c.all)
-    if (one.call.bytes.value_or(0) >= 64 << 20 && one.call.group_size.value_or(1'000'000) <= scene.gpu->scale_up_gpus.value_or(8) && c.bus_bandwidth(one))
-      groups[{one.group, one.call.function}].push_back(&one);
-  std::vector<const DeviceCollective*> chosen;
-  ScaleEdits edits;
-  double slowest = 1;
-  for (const auto& [key, members] : groups) {
-    if (members.size() < 3) continue;  // one or two may have waited
-    double reached = 0;
-    std::optional<double> blocks;
-    for (const DeviceCollective* one : members) {
-      reached = std::max(reached, *c.bus_bandwidth(*one) / link);
-      blocks = c.e.blocks(c.slice(*one));
-    }
-    const bool few_channels = blocks && *blocks < 8;
-    constexpr double sound = 0.7;
-    if (!(reached < sound && few_channels)) continue;
-    slowest = std::min(slowest, reached);
-    for (const DeviceCollective* one : members) {
-      chosen.push_back(one);
-      c.shorten(edits, *one, static_cast<double>(c.slice(*one).duration()) * (1 - std::max(0.5, reached / sound)));
-    }
-  }
-  const Picked picked = c.picked(chosen);
-  if (picked.share() < 0.01) return {};
+  const auto slow = slow_links(c, [](const LinkUse& use) { return use.reached < 0.7 && use.few_channels; }, 0.7, 2);
+  if (!slow) return {};
   Finding f;
   f.title = "Collectives with few channels";
-  f.observation = fmt::format("Large collectives run in fewer than 8 blocks, and the fastest reaches {} of the links; they take {}.", percent(slowest),
-                              c.e.amount(picked.time()));
-  f.evidence = picked.evidence();
-  f.edits = edits.edits();
+  f.observation = fmt::format("Large collectives run in fewer than 8 blocks, and the fastest reaches {} of the links; they take {}.", percent(slow->slowest),
+                              c.e.amount(slow->picked.time()));
+  f.evidence = slow->picked.evidence();
+  f.edits = slow->edits;
   f.changes = {environment("NCCL", "NCCL_MIN_CTAS=16"), code("NCCL", "ncclConfig_t.minCTAs = 16; NCCL_MAX_CTAS and NCCL_MAX_NCHANNELS not set"),
                flag("Megatron-LM", "--nccl-communicator-config-path with min_ctas"), code("NCCL", "NCCL_MIN_P2P_NCHANNELS for send and receive")};
   f.confidence = Confidence::low;

@@ -42,8 +42,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   f.edits = edits.edits();
   f.changes = {code("PyTorch", "DistributedDataParallel(model, bucket_cap_mb=25); a smaller unit of fully_shard"),
                flag("Megatron-LM", "--ddp-bucket-size smaller (with --overlap-grad-reduce)")};
-  f.confidence = c.e.one_rank() ? Confidence::low : Confidence::medium;
-  f.would_settle = c.e.one_rank() ? std::string(wait_or_transfer) : "";
+  settle_by_ranks(f, c.e);
   return {f};
 }
 

@@ -72,8 +72,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     f.changes = {code("PyTorch", "DistributedDataParallel(model, bucket_cap_mb=...) larger; larger units of fully_shard"),
                  code("PyTorch", "One flattened tensor, or torch.distributed._coalescing_manager, instead of a collective per tensor"),
                  flag("Megatron-LM", "--ddp-bucket-size larger"), flag("DeepSpeed", "zero_optimization: reduce_bucket_size, allgather_bucket_size larger")};
-    f.confidence = c.e.one_rank() ? Confidence::low : Confidence::medium;
-    f.would_settle = c.e.one_rank() ? std::string(wait_or_transfer) : "A step with merged messages.";
+    settle_by_ranks(f, c.e, "A step with merged messages.");
     found.push_back(std::move(f));
   }
   return found;

@@ -32,8 +32,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
                flag("torchtitan", "parallelism.enable_async_tensor_parallel = true with compile"),
                code("environment", "CUDA_DEVICE_MAX_CONNECTIONS=1 (Hopper and before)"),
                flag("Megatron-LM", "--tensor-model-parallel-size smaller, and within one node")};
-  f.confidence = c.e.one_rank() ? Confidence::low : Confidence::medium;
-  f.would_settle = c.e.one_rank() ? std::string(wait_or_transfer) : "A step with overlap.";
+  settle_by_ranks(f, c.e, "A step with overlap.");
   return {f};
 }
 

@@ -24,7 +24,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   for (std::uint32_t track = 0; track < scene.timeline.tracks.size(); ++track) {
     if (scene.timeline.tracks[track].kind != TrackKind::thread) continue;
     for (const SliceId id : scene.timeline.on_track(TrackId{track})) {
-      if (!text_has(c.e.name(id), "search_unused_parameters")) continue;
+      if (!has_text(c.e.name(id), "search_unused_parameters")) continue;
       searches.push_back({s.start[id], s.end(id)});
       host += static_cast<double>(s.duration[id]);
       if (f.evidence.size() < 10) f.evidence.push_back(id);
@@ -35,7 +35,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     const OpId op{row};
     if (graph.place_of(op).kind != PlaceKind::thread || graph.operations.origin[op] == no_id<SliceId>) continue;
     for (SliceId at = graph.operations.origin[op]; at != no_id<SliceId>; at = scene.facts.parent[at])
-      if (text_has(c.e.name(at), "search_unused_parameters")) {
+      if (has_text(c.e.name(at), "search_unused_parameters")) {
         operations.push_back(op);
         break;
       }

@@ -25,7 +25,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       if (s.kind[id] != SliceKind::operation) continue;
       if (convolution != no_id<SliceId> && s.start[id] < s.end(convolution)) continue;  // inside it
       const std::string_view name = e.name(id);
-      if (convolution != no_id<SliceId> && text_has(name, "batch_norm")) needless.insert(convolution);
+      if (convolution != no_id<SliceId> && has_text(name, "batch_norm")) needless.insert(convolution);
       convolution = no_id<SliceId>;
       if (name != "aten::conv2d" && name != "aten::conv1d" && name != "aten::conv3d") continue;
       const auto call = parse_operator_call(name, scene.timeline.detail_of(id));

@@ -20,7 +20,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   for (std::uint32_t row = 0; row < e.slices.size(); ++row) {
     if (e.slices[row].activity != ActivityClass::compute) continue;
     const SliceId around = e.around(e.slices[row], [](std::string_view name) {
-      return text_has_any(name, {"embedding_dense_backward", "embedding_bag_dense_backward", "EmbeddingBackward"});
+      return has_any_text(name, {"embedding_dense_backward", "embedding_bag_dense_backward", "EmbeddingBackward"});
     });
     if (around == no_id<SliceId>) continue;
     picked.add(row);

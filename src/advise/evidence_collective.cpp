@@ -18,7 +18,7 @@ CollectiveEvidence::CollectiveEvidence(const AdviceScene& scene) : e(scene) {
   std::vector<std::vector<Compute>> compute(scene.facts.devices.size());
   std::vector<char> product(e.slices.size(), 0);
   for (std::uint32_t row = 0; row < e.slices.size(); ++row)
-    product[row] = text_has_any(e.name(e.slices[row]), {"gemm", "Cijk", "nvjet", "cutlass", "matmul"}) ||
+    product[row] = has_any_text(e.name(e.slices[row]), {"gemm", "Cijk", "nvjet", "cutlass", "matmul"}) ||
                    e.around(e.slices[row], [](std::string_view name) { return operator_category(name) == OperatorCategory::gemm; }) != no_id<SliceId>;
   for (std::uint32_t row = 0; row < e.slices.size(); ++row) {
     const DeviceSlice& one = e.slices[row];
@@ -66,11 +66,11 @@ CollectiveEvidence::CollectiveEvidence(const AdviceScene& scene) : e(scene) {
 
 bool CollectiveEvidence::context_parallel(const DeviceCollective& one) const {
   const auto says = [](std::string_view name) {
-    return text_has_any(name, {"WithCP", "ring_attention", "RingAttention", "context_parallel", "ContextParallel", "Ulysses"});
+    return has_any_text(name, {"WithCP", "ring_attention", "RingAttention", "context_parallel", "ContextParallel", "Ulysses"});
   };
   for (const Rank& rank : e.scene.timeline.ranks)
     for (const ProcessGroup& group : rank.groups)
-      if (group.name == one.call.group && !group.name.empty() && text_has_any(group.description, {"context_parallel", "CONTEXT_PARALLEL", "mesh_cp"}))
+      if (group.name == one.call.group && !group.name.empty() && has_any_text(group.description, {"context_parallel", "CONTEXT_PARALLEL", "mesh_cp"}))
         return true;
   return e.around(slice(one), says) != no_id<SliceId>;
 }
@@ -110,8 +110,8 @@ std::map<std::uint32_t, double> CollectiveEvidence::free_compute(std::initialize
 
 bool CollectiveEvidence::has_experts() const {
   return std::ranges::any_of(e.slices, [&](const DeviceSlice& one) {
-    return text_has_any(e.operator_name(one), {"grouped_mm", "GroupedLinear", "GroupedGemm", "moe", "MoE", "topk"}) ||
-           text_has_any(e.name(one), {"grouped_gemm", "moe_", "deep_ep::"});
+    return has_any_text(e.operator_name(one), {"grouped_mm", "GroupedLinear", "GroupedGemm", "moe", "MoE", "topk"}) ||
+           has_any_text(e.name(one), {"grouped_gemm", "moe_", "deep_ep::"});
   });
 }
 
@@ -196,6 +196,15 @@ std::map<std::uint32_t, Interval> steady_states(const DeviceEvidence& e) {
     if (e.phase(one) == Phase::forward && e.scene.facts.recomputed[one.slice] == 0) state.end = std::max(state.end, one.time.end);
   }
   return steady;
+}
+
+std::string_view remark_of_one_rank(const DeviceEvidence& evidence) {
+  return evidence.one_rank() ? " The trace of one rank does not tell how much of it is waiting for other ranks." : "";
+}
+
+void settle_by_ranks(Finding& finding, const DeviceEvidence& evidence, std::string_view otherwise) {
+  finding.confidence = evidence.one_rank() ? Confidence::low : Confidence::medium;
+  finding.would_settle = evidence.one_rank() ? wait_or_transfer : otherwise;
 }
 
 }  // namespace stepscope::on_device

@@ -50,6 +50,14 @@ class CollectiveEvidence {
   std::map<OpId, OpId> transfer_of_;  // of a member
 };
 
+// Why a figure of one rank's trace needs care.
+inline constexpr std::string_view wait_or_transfer =
+    "The traces of all ranks of the group: with one rank, waiting for the others and transferring cannot be told apart.";
+// To be put behind an observation: "" with several ranks.
+std::string_view remark_of_one_rank(const DeviceEvidence& evidence);
+// Confidence and what would settle it: with one rank the other ranks' traces, else as given.
+void settle_by_ranks(Finding& finding, const DeviceEvidence& evidence, std::string_view otherwise = {});
+
 // Who came last at the collectives that are lifted over several ranks, and what that cost.
 struct Arrivals {
   std::map<RankId, std::size_t> last;  // how often each rank came last

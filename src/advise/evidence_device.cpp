@@ -132,7 +132,7 @@ std::vector<DeviceCall> DeviceEvidence::calls() {
       call.rows.push_back(row);
       call.time += one.duration();
       if (one.counted) call.counted += one.duration();
-      if (call.type == DataType::fp32 && call.work->matrix_units && text_has_any(name(one), {"tf32", "s1688"})) call.type = DataType::tf32;
+      if (call.type == DataType::fp32 && call.work->matrix_units && has_any_text(name(one), {"tf32", "s1688"})) call.type = DataType::tf32;
       break;
     }
   }
@@ -178,8 +178,8 @@ double usual_efficiency(const Gpu* gpu, const std::vector<DeviceCall>& calls) {
 
 std::optional<Product> product_of(const OperatorCall& call) {
   const std::string_view name = call.name;
-  const bool added = text_has_any(name, {"addmm", "baddbmm"}) && !text_has(name, "addmm_activation_");
-  const bool plain = name == "aten::mm" || name == "aten::bmm" || name == "aten::matmul" || name == "aten::linear" || text_has(name, "_scaled_mm");
+  const bool added = has_any_text(name, {"addmm", "baddbmm"}) && !has_text(name, "addmm_activation_");
+  const bool plain = name == "aten::mm" || name == "aten::bmm" || name == "aten::matmul" || name == "aten::linear" || has_text(name, "_scaled_mm");
   if (!added && !plain) return std::nullopt;
   const Argument* a = tensor_argument(call, added ? 1 : 0);
   const Argument* b = tensor_argument(call, added ? 2 : 1);
@@ -264,23 +264,6 @@ std::vector<Edit> ScaleEdits::edits() const {
   return edits;
 }
 
-Edit edit_of(std::string kind, std::vector<OpId> operations, std::map<std::string, std::string, std::less<>> parameters) {
-  Edit edit;
-  edit.kind = std::move(kind);
-  edit.parameters = std::move(parameters);
-  edit.operations = std::move(operations);
-  return edit;
-}
-
-bool text_has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-bool text_has_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::ranges::any_of(parts, [&](std::string_view part) { return text_has(text, part); });
-}
-std::string percent(double share) {
-  return fmt::format("{:.1f} %", 100 * share);
-}
 std::string time_text(double ns) {
   return format_duration(static_cast<Nanoseconds>(std::llround(ns)));
 }

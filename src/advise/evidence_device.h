@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "advise/rule.h"
+#include "advise/words.h"
 #include "cost/operator_cost.h"
 
 // Its own namespace, because the rules about hosts have helpers of the same names.
@@ -140,25 +140,8 @@ class ScaleEdits {
  private:
   std::map<int, std::vector<OpId>> operations_;  // by factor in thousandths
 };
-Edit edit_of(std::string kind, std::vector<OpId> operations, std::map<std::string, std::string, std::less<>> parameters = {});
 
-bool text_has(std::string_view text, std::string_view part);
-bool text_has_any(std::string_view text, std::initializer_list<std::string_view> parts);
-std::string percent(double share);    // "3.4 %"
 std::string time_text(double ns);     // "1.2 ms"
 std::string megabytes(double bytes);  // "25.2 MB"
-inline constexpr std::string_view ours = "ours";
-inline Change code(std::string_view framework, std::string text) {
-  return {framework, Change::Form::code, std::move(text)};
-}
-inline Change flag(std::string_view framework, std::string text) {
-  return {framework, Change::Form::flag, std::move(text)};
-}
-inline Change environment(std::string_view framework, std::string text) {
-  return {framework, Change::Form::environment, std::move(text)};
-}
-// Why a figure of one rank's trace needs care.
-inline constexpr std::string_view wait_or_transfer =
-    "The traces of all ranks of the group: with one rank, waiting for the others and transferring cannot be told apart.";
 
 }  // namespace stepscope::on_device

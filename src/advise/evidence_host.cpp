@@ -225,10 +225,6 @@ void append(std::vector<OpId>& to, const std::vector<OpId>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-Edit edit_of(std::string kind, std::vector<OpId> operations, std::map<std::string, std::string, std::less<>> parameters) {
-  return {.kind = std::move(kind), .parameters = std::move(parameters), .operations = std::move(operations)};
-}
-
 std::vector<SliceId> most_telling(const AdviceScene& scene, std::vector<SliceId> slices) {
   constexpr std::size_t most = 10;
   std::ranges::sort(slices);
@@ -270,18 +266,6 @@ std::optional<std::int64_t> bytes_moved(const AdviceScene& scene, SliceId slice)
   const auto at = std::ranges::lower_bound(transfers, slice, {}, &TransferFact::slice);
   if (at == transfers.end() || at->slice != slice) return std::nullopt;
   return at->bytes;
-}
-
-bool has_text(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-std::string percent(double share) {
-  return fmt::format("{:.1f} %", 100 * share);
-}
-
-std::string times_text(std::size_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 std::vector<HostWait> host_waits(const AdviceScene& scene, const SteadySteps& steps) {

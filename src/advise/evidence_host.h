@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "advise/rule.h"
+#include "advise/words.h"
 #include "analyze/idle_parts.h"
 #include "base/intervals.h"
 
@@ -77,7 +77,6 @@ std::vector<SliceId> everywhere(const AdviceScene& scene, const SteadySteps& ste
 std::vector<OpId> operations_of(const AdviceScene& scene, std::span<const SliceId> slices);
 std::vector<OpId> operations_where(const AdviceScene& scene, const std::function<bool(OpId)>& wanted);
 void append(std::vector<OpId>& to, const std::vector<OpId>& more);
-Edit edit_of(std::string kind, std::vector<OpId> operations, std::map<std::string, std::string, std::less<>> parameters = {});
 
 // The longest first, at most ten.
 std::vector<SliceId> most_telling(const AdviceScene& scene, std::vector<SliceId> slices);
@@ -91,10 +90,6 @@ bool any_python_frames(const AdviceScene& scene);
 
 // Bytes of a copy or fill; absent where the trace does not say.
 std::optional<std::int64_t> bytes_moved(const AdviceScene& scene, SliceId slice);
-
-bool has_text(std::string_view text, std::string_view part);
-std::string percent(double share);                                                       // "12.3 %"
-std::string times_text(std::size_t count, std::string_view one, std::string_view many);  // "1 call", "12 calls"
 
 // A call in which a thread waited for the device, with what is known of it.
 struct HostWait {

@@ -15,7 +15,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   for (std::uint32_t row = 0; row < e.slices.size(); ++row) {
     if (e.slices[row].activity == ActivityClass::communication) continue;
     const SliceId around = e.around(e.slices[row], [](std::string_view name) {
-      return text_has_any(name,
+      return has_any_text(name,
                           {"fsdp::all_gather_copy_in", "fsdp::split_with_sizes_copy", "aten::split_with_sizes_copy", "fsdp::chunk_cat", "aten::_chunk_cat"});
     });
     if (around != no_id<SliceId>) picked.add(row);

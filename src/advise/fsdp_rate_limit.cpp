@@ -22,11 +22,11 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   for (std::uint32_t track = 0; track < scene.timeline.tracks.size(); ++track) {
     if (scene.timeline.tracks[track].kind != TrackKind::thread) continue;
     for (const SliceId id : scene.timeline.on_track(TrackId{track})) {
-      if (!is_api_call(s.kind[id]) || s.duration[id] < 20'000 || !text_has(e.name(id), "EventSynchronize")) continue;
+      if (!is_api_call(s.kind[id]) || s.duration[id] < 20'000 || !has_text(e.name(id), "EventSynchronize")) continue;
       bool in_fsdp = false;
       int level = 0;
       for (SliceId at = scene.facts.parent[id]; at != no_id<SliceId> && level < 200; at = scene.facts.parent[at], ++level)
-        in_fsdp |= text_has_any(e.name(at), {"FullyShardedDataParallel", "FSDP", "fsdp"});
+        in_fsdp |= has_any_text(e.name(at), {"FullyShardedDataParallel", "FSDP", "fsdp"});
       if (!in_fsdp) continue;
       const OpId op = scene.lifted.operation_of[id];
       if (op != no_id<OpId>) operations.push_back(op);

@@ -11,7 +11,7 @@ namespace {
 using namespace on_device;
 
 bool on_ordinary_cores(std::string_view kernel) {
-  return text_has_any(kernel, {"sgemm", "simt", "gemmSN", "dgemm", "gemv"}) && !text_has_any(kernel, {"tensorop", "s1688", "tf32", "s16816", "Cijk"});
+  return has_any_text(kernel, {"sgemm", "simt", "gemmSN", "dgemm", "gemv"}) && !has_any_text(kernel, {"tensorop", "s1688", "tf32", "s16816", "Cijk"});
 }
 
 std::vector<Finding> detect(const AdviceScene& scene) {

@@ -48,7 +48,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     for (const std::uint32_t row : call.rows) {
       const DeviceSlice& one = e.slices[row];
       const std::string_view name = e.name(one);
-      if (!text_has(name, "gemm") || text_has_any(name, {"splitK", "split_k", "streamk", "stream_k", "StreamK", "nvjet", "ersistent"}) ||
+      if (!has_text(name, "gemm") || has_any_text(name, {"splitK", "split_k", "streamk", "stream_k", "StreamK", "nvjet", "ersistent"}) ||
           e.capability(one) == 0)
         continue;
       const auto blocks = e.blocks(one), multiprocessors = e.multiprocessors(one);

@@ -30,7 +30,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     const auto blocks = e.blocks(one), multiprocessors = e.multiprocessors(one);
     if (!blocks || !multiprocessors || *blocks >= *multiprocessors) continue;
     // A persistent kernel chooses a number of blocks near that of multiprocessors.
-    if (*blocks > 0.8 * *multiprocessors || text_has_any(e.name(one), {"ersistent", "nvjet", "spin"})) continue;
+    if (*blocks > 0.8 * *multiprocessors || has_any_text(e.name(one), {"ersistent", "nvjet", "spin"})) continue;
     if (const auto found = fast.find(row); found != fast.end() && found->second) continue;
     picked.add(row);
     edits.add(one.op, *blocks / *multiprocessors);

@@ -20,7 +20,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   double moved = 0, largest = 0;
   for (const DeviceCall& call : e.calls()) {
     const std::string_view name = call.arguments->name;
-    if (!text_has_any(name, {"log_softmax", "nll_loss", "cross_entropy"})) continue;
+    if (!has_any_text(name, {"log_softmax", "nll_loss", "cross_entropy"})) continue;
     const Argument* argument = nullptr;
     for (std::size_t i = 0; i < 3 && argument == nullptr; ++i) {
       const Argument* one = tensor_argument(*call.arguments, i);
@@ -32,7 +32,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     largest = std::max(largest, count);
     if (call.counted > 0) moved += call.work->bytes;
     // Each forward log_softmax begins a loss.
-    if (call.counted > 0 && text_has(name, "log_softmax") && !text_has(name, "backward")) logits += count;
+    if (call.counted > 0 && has_text(name, "log_softmax") && !has_text(name, "backward")) logits += count;
     vocabulary = std::max(vocabulary, static_cast<double>(argument->shape.back()));
   }
   if (picked.share() < 0.03) return {};

@@ -40,7 +40,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   Finding f;
   f.title = experts ? "Exposed all-to-all of experts" : "Exposed all-to-all";
   f.observation = fmt::format("Nothing is computed beside {} of {} all-to-alls.", c.e.amount(exposed), c.picked(chosen).count());
-  if (c.e.one_rank()) f.observation += " The trace of one rank does not tell how much of it is waiting for other ranks.";
+  f.observation += remark_of_one_rank(c.e);
   f.evidence = c.picked(chosen).evidence();
   f.edits = edits.edits();
   if (f.edits.empty()) f.unknown = "No compute is left to hide it behind.";

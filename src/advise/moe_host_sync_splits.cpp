@@ -21,7 +21,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   // Launches of small copies to the host, by thread and time.
   std::map<SliceId, std::int64_t> small;
   for (const TransferFact& transfer : scene.timeline.transfers)
-    if (transfer.bytes <= 4'096 && text_has(c.e.name(transfer.slice), "DtoH")) small[transfer.slice] = transfer.bytes;
+    if (transfer.bytes <= 4'096 && has_text(c.e.name(transfer.slice), "DtoH")) small[transfer.slice] = transfer.bytes;
   std::vector<std::pair<TrackId, std::pair<Nanoseconds, SliceId>>> copies;
   for (const auto& [slice, bytes] : small)
     if (const SliceId launch = scene.facts.launch[slice]; launch != no_id<SliceId>) copies.push_back({s.track[launch], {s.start[launch], launch}});
@@ -47,7 +47,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       // The wait: the next synchronising call of the thread after the copy's launch.
       for (const SliceId id : scene.timeline.on_track(thread)) {
         if (s.start[id] < copy->second.first || s.start[id] >= to || !is_api_call(s.kind[id])) continue;
-        if (!text_has_any(c.e.name(id), {"StreamSynchronize", "EventSynchronize", "DeviceSynchronize"})) continue;
+        if (!has_any_text(c.e.name(id), {"StreamSynchronize", "EventSynchronize", "DeviceSynchronize"})) continue;
         waits.insert(id);
         found = true;
         break;

@@ -38,8 +38,8 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     if (found == tokens.end() || one.activity != ActivityClass::compute) continue;
     const double ratio = found->second.first / found->second.second;
     if (ratio <= 1.3) continue;
-    const bool grouped = text_has_any(c.e.name(one), {"grouped", "Grouped"}) ||
-                         c.e.around(one, [](std::string_view name) { return text_has_any(name, {"grouped", "Grouped"}); }) != no_id<SliceId>;
+    const bool grouped = has_any_text(c.e.name(one), {"grouped", "Grouped"}) ||
+                         c.e.around(one, [](std::string_view name) { return has_any_text(name, {"grouped", "Grouped"}); }) != no_id<SliceId>;
     if (!grouped) continue;
     worst = std::max(worst, ratio);
     picked.add(row);

@@ -30,7 +30,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   std::map<std::pair<std::string_view, double>, Same> kernels;
   for (std::uint32_t row = 0; row < e.slices.size(); ++row) {
     const DeviceSlice& one = e.slices[row];
-    if (one.activity != ActivityClass::compute || !text_has_any(e.name(one), {"ln_fwd_tuned", "ln_fwd_general", "ln_bwd_tuned", "ln_bwd_general",
+    if (one.activity != ActivityClass::compute || !has_any_text(e.name(one), {"ln_fwd_tuned", "ln_fwd_general", "ln_bwd_tuned", "ln_bwd_general",
                                                                               "rmsnorm_fwd_tuned", "rmsnorm_bwd_tuned", "ln_fwd_kernel", "ln_bwd_kernel"}))
       continue;
     const Interval own[] = {one.time};

@@ -12,7 +12,7 @@ namespace {
 using namespace on_device;
 
 bool converts(std::string_view kernel) {
-  return text_has_any(kernel, {"LoadWithCast", "bfloat16_copy_kernel", "float8_copy_kernel", "float16_copy_kernel"}) && text_has(kernel, "copy");
+  return has_any_text(kernel, {"LoadWithCast", "bfloat16_copy_kernel", "float8_copy_kernel", "float16_copy_kernel"}) && has_text(kernel, "copy");
 }
 
 std::vector<Finding> detect(const AdviceScene& scene) {

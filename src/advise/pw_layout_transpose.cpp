@@ -14,7 +14,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
   Picked picked(e);
   for (std::uint32_t row = 0; row < e.slices.size(); ++row)
     if (e.slices[row].activity == ActivityClass::compute &&
-        text_has_any(e.name(e.slices[row]),
+        has_any_text(e.name(e.slices[row]),
                      {"nchwToNhwc", "nhwcToNchw", "convertTensor_kernel", "tensorTransformGeneric", "SubTensorOpWithCastTensor", "batched_transpose"}))
       picked.add(row);
   if (picked.share() < 0.02 || picked.count() < 3) return {};

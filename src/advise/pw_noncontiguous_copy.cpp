@@ -22,7 +22,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     const DeviceSlice& one = e.slices[row];
     const std::string_view name = e.operator_name(one);
     if (name != "aten::copy_" && name != "aten::cat" && name != "aten::clone" && name != "aten::contiguous") continue;
-    if (one.activity == ActivityClass::communication || text_has_any(e.name(one), {"HtoD", "DtoH", "HtoH"}) || e.phase(one) == Phase::optimizer) continue;
+    if (one.activity == ActivityClass::communication || has_any_text(e.name(one), {"HtoD", "DtoH", "HtoH"}) || e.phase(one) == Phase::optimizer) continue;
     const SliceId copy = scene.facts.operation[one.slice];
     if (name == "aten::copy_") {
       const auto call = parse_operator_call(name, scene.timeline.detail_of(copy));
@@ -31,7 +31,7 @@ std::vector<Finding> detect(const AdviceScene& scene) {
       if (to == nullptr || from == nullptr || to->type != from->type) continue;
     }
     const SliceId buffer = e.around(one, [](std::string_view around) {
-      return text_has_any(around, {"c10d::", "fsdp::", "FSDP", "FullyShard", "nccl", "DistributedDataParallel", "_all_gather"});
+      return has_any_text(around, {"c10d::", "fsdp::", "FSDP", "FullyShard", "nccl", "DistributedDataParallel", "_all_gather"});
     });
     if (buffer != no_id<SliceId>) continue;
     picked.add(row);

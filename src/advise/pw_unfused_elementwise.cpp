@@ -16,8 +16,8 @@ bool elementwise(const DeviceEvidence& e, const DeviceSlice& one) {
   if (one.activity != ActivityClass::compute) return false;
   const std::string_view name = e.name(one);
   // What a compiler or a foreach optimizer made is fused already.
-  if (text_has_any(name, {"multi_tensor_apply", "triton_"})) return false;
-  return text_has_any(name, {"elementwise_kernel", "vectorized_", "reduce_kernel"});
+  if (has_any_text(name, {"multi_tensor_apply", "triton_"})) return false;
+  return has_any_text(name, {"elementwise_kernel", "vectorized_", "reduce_kernel"});
 }
 
 std::vector<Finding> detect(const AdviceScene& scene) {

@@ -35,6 +35,8 @@ struct Change {
   std::string text;  // "DataLoader(..., num_workers=4)", "--overlap-grad-reduce", "NCCL_MIN_CTAS=16"
 };
 
+std::string_view change_form_name(Change::Form form);  // "code"
+
 // One bottleneck found.
 struct Finding {
   std::string title;              // "Exposed gradient all-reduce"

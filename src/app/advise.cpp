@@ -5,6 +5,7 @@
 #include "app/exit_code.h"
 #include "app/output_file.h"
 #include "app/progress_line.h"
+#include "app/shared_options.h"
 #include "app/verb.h"
 #include "report/advice_changes.h"
 #include "report/report.h"
@@ -54,15 +55,7 @@ CommandLine command_line(AdviseCommand& c) {
                             if (text == "json") c.form = Form::json;
                             return text == "text" || text == "json";
                           }});
-  line.options.push_back({.name = "--gpu",
-                          .value = "NAME|FILE",
-                          .help = "The GPU that ran it, where the trace does not say: a built-in description (h100-sxm, b200-sxm, mi300x, ...) or a YAML file.",
-                          .expected = "the name of a GPU or a YAML file that describes one",
-                          .example = "--gpu h100-sxm",
-                          .take = [&c](const std::string& text) {
-                            c.options.gpu = text;
-                            return !text.empty();
-                          }});
+  line.options.push_back(gpu_option(c.options.gpu));
   line.options.push_back({.name = "--output",
                           .letter = 'o',
                           .value = "FILE",
@@ -73,10 +66,7 @@ CommandLine command_line(AdviseCommand& c) {
                             c.output = text;
                             return !text.empty();
                           }});
-  line.options.push_back({.name = "--quiet", .letter = 'q', .help = "No progress on standard error; errors are still told.", .take = [&c](const std::string&) {
-                            c.quiet = true;
-                            return true;
-                          }});
+  line.options.push_back(quiet_option(c.quiet));
   line.examples = {
       {"stepscope advise trace.json.gz", "What to change, with what each change saves."},
       {"stepscope advise trace.json.gz --emit env -o tuned.env", "The environment variables to start the next run with."},
@@ -105,13 +95,8 @@ std::string answer(const AdviseCommand& command, const Analysis& analysis, const
   SectionReport report{.title = "What to change", .schema = "stepscope.advice/1", .sections = {}};
   if (const Section* section = find_section(analysis.findings.sections, "advice")) report.sections.push_back(*section);
   if (command.form == Form::json) return sections_json(report);
-  TextOptions options;
+  TextOptions options = text_options(console, command.output);
   options.verbosity = 1;
-  if (command.output == "-") {
-    options.colour = console.colour(ColourWish::automatic);
-    options.ascii = console.output_is_terminal() && console.ascii();
-    if (console.output_is_terminal()) options.columns = console.columns();
-  }
   return sections_text(report, options);
 }
 
@@ -122,11 +107,7 @@ int run_advise(std::span<const std::string> words, Console& console) {
     console.say("stepscope advise: " + error.message());
     return error.kind == Error::Kind::nothing_to_analyse ? exit_nothing_to_analyse : exit_unusable;
   };
-  if (command.output != "-") {
-    if (const auto possible = can_write_file(command.output); !possible) return refuse(possible.error());
-    if (const auto input = input_replaced_by(command.output, command.options.paths))
-      return refuse(Error{command.output, {}, "is the input " + *input + ", which the answer would replace", "Name another file with -o."});
-  }
+  if (const auto allowed = check_output(command.output, command.options.paths, "the answer"); !allowed) return refuse(allowed.error());
   Progress progress;
   command.options.progress = &progress;
   const Result<Analysis> analysis = [&] {

@@ -9,6 +9,7 @@
 #include "app/exit_code.h"
 #include "app/output_file.h"
 #include "app/progress_line.h"
+#include "app/shared_options.h"
 #include "app/verb.h"
 #include "read/reader.h"
 #include "report/report.h"
@@ -140,12 +141,7 @@ std::vector<CommandOption> command_options(AnalyzeCommand& c) {
                      .expected = "a whole number of rows, 0 = all",
                      .example = "--top 25",
                      .take = [&c](const std::string& text) { return take_number(text, 0, 1'000'000, c.top); }});
-  options.push_back({.name = "--threads",
-                     .value = "N",
-                     .help = "Threads to use (default: one per core).",
-                     .expected = "a whole number from 1 to 1024",
-                     .example = "--threads 4",
-                     .take = [&c](const std::string& text) { return take_number(text, 1, 1024, c.options.threads); }});
+  options.push_back(threads_option(c.options.threads));
   const std::string colours = "auto, always or never";
   options.push_back({.name = "--colour",
                      .value = "auto|always|never",
@@ -259,14 +255,8 @@ int run_analyze(std::span<const std::string> words, Console& console) {
   const bool html_by_default = command.outputs.empty() && command.form == Form::html && console.output_is_terminal();
   if (command.outputs.empty()) command.outputs.push_back(html_by_default ? default_html_file(command.options.paths.front()) : "-");
   for (const std::string& output : command.outputs) {
-    const Result<void> possible = output == "-" ? Result<void>{} : can_write_file(output);
-    if (!possible) {
-      console.say("stepscope analyze: " + possible.error().message());
-      return exit_unusable;
-    }
-    if (const auto input = input_replaced_by(output, command.options.paths)) {
-      console.say("stepscope analyze: " +
-                  Error{output, {}, "is the input " + *input + ", which the report would replace", "Name another file with -o."}.message());
+    if (const auto allowed = check_output(output, command.options.paths, "the report"); !allowed) {
+      console.say("stepscope analyze: " + allowed.error().message());
       return exit_unusable;
     }
   }

@@ -1,15 +1,13 @@
 // The command line of `stepscope export`.
 #include <algorithm>
-#include <charconv>
-#include <filesystem>
 
 #include "app/console.h"
 #include "app/exit_code.h"
 #include "app/output_file.h"
 #include "app/progress_line.h"
+#include "app/shared_options.h"
 #include "app/verb.h"
 #include "base/progress.h"
-#include "read/reader.h"
 #include "verbs/stepscope.h"
 #include "write/writer.h"
 
@@ -59,39 +57,12 @@ CommandLine command_line(ExportCommand& c) {
                             c.options.critical_path = false;
                             return true;
                           }});
-  line.options.push_back({.name = "--threads",
-                          .value = "N",
-                          .help = "Threads to use (default: one per core).",
-                          .expected = "a whole number from 1 to 1024",
-                          .example = "--threads 4",
-                          .take = [&c](const std::string& text) {
-                            int threads = 0;
-                            const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), threads);
-                            if (error != std::errc{} || end != text.data() + text.size() || threads < 1 || threads > 1024) return false;
-                            c.options.threads = threads;
-                            return true;
-                          }});
-  line.options.push_back({.name = "--quiet", .letter = 'q', .help = "No progress on standard error; errors are still told.", .take = [&c](const std::string&) {
-                            c.quiet = true;
-                            return true;
-                          }});
+  line.options.push_back(threads_option(c.options.threads));
+  line.options.push_back(quiet_option(c.quiet));
   line.examples = {{"stepscope export trace.json.gz --to chrome -o step.json.gz", "The trace with its critical path, for ui.perfetto.dev."}};
   line.notes = "Paths of input files, environments and host names are left out.\n\nExit codes: 0 done; 2 bad usage, unreadable input or unwritable output.";
   line.take_operands = [&c](std::vector<std::string> paths) { c.options.paths = std::move(paths); };
   return line;
-}
-
-// Whether the output is one of the input's files.
-bool replaces_input(const ExportCommand& command) {
-  std::error_code failed;
-  if (command.output == "-" || !std::filesystem::is_regular_file(command.output, failed)) return false;
-  for (const std::string& path : command.options.paths) {
-    const Result<FoundInputs> found = search_inputs(path);
-    if (!found) continue;
-    for (const std::string& file : found->files)
-      if (std::filesystem::equivalent(command.output, file, failed) && !failed) return true;
-  }
-  return false;
 }
 
 int run_export(std::span<const std::string> words, Console& console) {
@@ -102,10 +73,7 @@ int run_export(std::span<const std::string> words, Console& console) {
     return exit_unusable;
   };
   const bool to_console = command.output == "-";
-  if (!to_console) {
-    if (const Result<void> possible = can_write_file(command.output); !possible) return refuse(possible.error());
-    if (replaces_input(command)) return refuse({command.output, {}, "is an input, which the export would replace", "Name another file with -o."});
-  }
+  if (const auto allowed = check_output(command.output, command.options.paths, "the export"); !allowed) return refuse(allowed.error());
   command.options.compress = command.output.ends_with(".gz");
 
   Progress progress;

@@ -45,6 +45,19 @@ mode_t permissions_of_new_files() {
   return static_cast<mode_t>(0666 & ~mask);
 }
 
+// The input (file, or file in a directory of inputs) that would be replaced by what is written to `output`.
+std::optional<std::string> input_replaced_by(const std::string& output, const std::vector<std::string>& inputs) {
+  std::error_code failed;
+  if (output == "-" || !std::filesystem::is_regular_file(output, failed)) return std::nullopt;
+  for (const std::string& input : inputs) {
+    const Result<FoundInputs> found = search_inputs(input);
+    if (!found) continue;
+    for (const std::string& file : found->files)
+      if (std::filesystem::equivalent(output, file, failed) && !failed) return file;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<void> can_write_file(const std::string& path) {
@@ -98,16 +111,12 @@ Result<void> write_file(const std::string& path, const std::function<Result<void
   return written;
 }
 
-std::optional<std::string> input_replaced_by(const std::string& output, const std::vector<std::string>& inputs) {
-  std::error_code failed;
-  if (output == "-" || !std::filesystem::is_regular_file(output, failed)) return std::nullopt;
-  for (const std::string& input : inputs) {
-    const Result<FoundInputs> found = search_inputs(input);
-    if (!found) continue;
-    for (const std::string& file : found->files)
-      if (std::filesystem::equivalent(output, file, failed) && !failed) return file;
-  }
-  return std::nullopt;
+Result<void> check_output(const std::string& output, const std::vector<std::string>& inputs, std::string_view what) {
+  if (output == "-") return {};
+  if (const Result<void> possible = can_write_file(output); !possible) return possible;
+  if (const auto input = input_replaced_by(output, inputs))
+    return std::unexpected(Error{output, {}, "is the input " + *input + ", which " + std::string(what) + " would replace", "Name another file with -o."});
+  return {};
 }
 
 }  // namespace stepscope::app

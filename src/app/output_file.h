@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,8 +19,8 @@ Result<void> write_file(const std::string& path, std::string_view bytes);
 using WritePiece = std::function<Result<void>(std::string_view)>;
 Result<void> write_file(const std::string& path, const std::function<Result<void>(const WritePiece&)>& produce);
 
-// The input (file, or file in a directory of inputs) that would be replaced by what is written to `output`.
-std::optional<std::string> input_replaced_by(const std::string& output, const std::vector<std::string>& inputs);
+// Refuses an output that cannot be written, or that is one of the inputs. what: "the report".
+Result<void> check_output(const std::string& output, const std::vector<std::string>& inputs, std::string_view what);
 
 // Whether write_file could place a file there, as far as can be told without doing so: asked before a long job.
 Result<void> can_write_file(const std::string& path);

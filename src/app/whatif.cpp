@@ -8,6 +8,7 @@
 #include "app/exit_code.h"
 #include "app/output_file.h"
 #include "app/progress_line.h"
+#include "app/shared_options.h"
 #include "app/verb.h"
 #include "base/text.h"
 #include "edit/edit.h"
@@ -57,15 +58,7 @@ std::vector<CommandOption> command_options(WhatIfCommand& c) {
                        c.list_edits = true;
                        return true;
                      }});
-  options.push_back({.name = "--gpu",
-                     .value = "NAME|FILE",
-                     .help = "The GPU that ran it, where the trace does not say: a built-in description (h100-sxm, b200-sxm, mi300x, ...) or a YAML file.",
-                     .expected = "the name of a GPU or a YAML file that describes one",
-                     .example = "--gpu h100-sxm",
-                     .take = [&c](const std::string& text) {
-                       c.options.gpu = text;
-                       return !text.empty();
-                     }});
+  options.push_back(gpu_option(c.options.gpu));
   options.push_back({.name = "--format",
                      .value = "text|json|html",
                      .help = "The form of the answer. Default: what the ending of -o FILE says, else text.",
@@ -87,10 +80,7 @@ std::vector<CommandOption> command_options(WhatIfCommand& c) {
                        c.outputs.push_back(text);
                        return !text.empty();
                      }});
-  options.push_back({.name = "--quiet", .letter = 'q', .help = "No progress on standard error; errors are still told.", .take = [&c](const std::string&) {
-                       c.quiet = true;
-                       return true;
-                     }});
+  options.push_back(quiet_option(c.quiet));
   options.push_back({.name = "--verbose", .letter = 'v', .help = "All rows and columns.", .take = [&c](const std::string&) {
                        c.verbose = true;
                        return true;
@@ -164,14 +154,9 @@ std::string answer(const WhatIfCommand& command, const WhatIf& result, const std
     case Form::text:
       break;
   }
-  TextOptions options;
+  TextOptions options = text_options(console, output);
   options.verbosity = command.verbose ? 1 : 0;
   if (command.verbose) options.top = std::numeric_limits<int>::max();
-  if (output == "-") {
-    options.colour = console.colour(ColourWish::automatic);
-    options.ascii = console.output_is_terminal() && console.ascii();
-    if (console.output_is_terminal()) options.columns = console.columns();
-  }
   return sections_text(report, options);
 }
 
@@ -190,9 +175,7 @@ int run_whatif(std::span<const std::string> words, Console& console) {
     return error.kind == Error::Kind::nothing_to_analyse ? exit_nothing_to_analyse : exit_unusable;
   };
   for (const std::string& output : command.outputs) {
-    if (const Result<void> possible = output == "-" ? Result<void>{} : can_write_file(output); !possible) return refuse(possible.error());
-    if (const auto input = input_replaced_by(output, command.options.paths))
-      return refuse(Error{output, {}, "is the input " + *input + ", which the answer would replace", "Name another file with -o."});
+    if (const auto allowed = check_output(output, command.options.paths, "the answer"); !allowed) return refuse(allowed.error());
   }
   Progress progress;
   command.options.progress = &progress;

@@ -98,8 +98,7 @@ namespace {
 bool vanishes(const Graph& graph, OpId op, std::uint32_t row) {
   const DependencyKind kind = graph.dependencies.kind[row];
   const OperationClass c = graph.operations.operation_class[op];
-  return (runs_on_thread(c) && (kind == DependencyKind::synchronise || kind == DependencyKind::queue)) ||
-         (c == OperationClass::communication && kind == DependencyKind::collective);
+  return (runs_on_thread(c) && kind == DependencyKind::synchronise) || (c == OperationClass::communication && kind == DependencyKind::collective);
 }
 
 }  // namespace

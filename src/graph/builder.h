@@ -37,7 +37,7 @@ class GraphBuilder {
   struct Finished {
     Graph graph;
     std::vector<OpId> number;             // by number in this builder: the final one
-    std::uint32_t dropped_in_cycles = 0;  // dependencies that closed a cycle: dropped, those of the operation that runs first
+    std::uint32_t dropped_in_cycles = 0;  // dropped, because they closed a cycle, or waited behind one: of each operation left over, in order of `about`
   };
   Finished finish() &&;
 

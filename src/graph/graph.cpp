@@ -10,7 +10,7 @@ std::string_view operation_class_name(OperationClass c) {
 
 std::string_view dependency_kind_name(DependencyKind kind) {
   static constexpr std::string_view names[dependency_kind_count] = {"origin",      "program_order", "launch", "stream_order", "graph_order", "event",
-                                                                    "synchronise", "hand_over",     "flow",   "collective",   "queue",       "device"};
+                                                                    "synchronise", "hand_over",     "flow",   "collective",   "device"};
   return names[static_cast<std::size_t>(kind)];
 }
 

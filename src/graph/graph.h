@@ -60,10 +60,9 @@ enum class DependencyKind : std::uint8_t {
   hand_over,      // between threads: backward started by forward, and its end; data loading
   flow,           // an arrow of the trace
   collective,     // a transfer waits for the arrival of its members, and they for its end
-  queue,          // a launch call waits for room in a full launch queue
   device,         // work of another stream kept the device full
 };
-inline constexpr std::size_t dependency_kind_count = 12;
+inline constexpr std::size_t dependency_kind_count = 11;
 std::string_view dependency_kind_name(DependencyKind kind);  // "program_order"
 
 enum class LagKind : std::uint8_t {

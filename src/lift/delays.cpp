@@ -12,8 +12,6 @@ namespace stepscope {
 
 namespace {
 
-constexpr Nanoseconds longest_scheduling_gap = 20'000;  // METRICS.md
-constexpr Nanoseconds longest_begin = 100'000;          // behind an event: event.cpp
 // A launch that takes longer than this, and than so many typical ones, is not explained by being a launch.
 constexpr Nanoseconds longest_launch = 50'000;
 constexpr Nanoseconds unusual = 10;
@@ -133,7 +131,7 @@ class Delays {
   static LagKind kind_of_gap(const DeviceWait& wait, Nanoseconds gap) {
     if (wait.kind == DependencyKind::graph_order) return LagKind::graph;
     if (gap == 0 || wait.kind == DependencyKind::device) return LagKind::scheduling;
-    if (wait.kind == DependencyKind::event && gap <= longest_begin) return LagKind::hand_over;
+    if (wait.kind == DependencyKind::event && gap <= longest_event_gap) return LagKind::hand_over;
     if (gap > longest_scheduling_gap) return LagKind::unexplained;
     return wait.kind == DependencyKind::event ? LagKind::hand_over : LagKind::scheduling;
   }

@@ -43,6 +43,15 @@ Column<ReadyTime> ready_times(const Draft& draft) {
   return ready;
 }
 
+std::unordered_map<DeviceId, std::vector<EndedSlice>> slices_by_end(const Draft& draft) {
+  std::unordered_map<DeviceId, std::vector<EndedSlice>> by_device;
+  for (std::uint32_t row = 0; row < draft.streams.size(); ++row)
+    for (const StreamSlice& slice : draft.streams[row].slices)
+      by_device[draft.timeline.tracks[index(draft.streams[row].track)].device].push_back({slice.end, &slice, row});
+  for (auto& [device, ended] : by_device) std::ranges::stable_sort(ended, {}, &EndedSlice::end);
+  return by_device;
+}
+
 std::optional<Draft::Anchor> Draft::begin_of(SliceId call) const {
   const SliceColumns& s = timeline.slices;
   if (const OpId own = lifted.operation_of[call]; own != no_id<OpId>) return Anchor{Moment::start(own), s.start[call] - measured[own].begin};

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/builder.h"
@@ -46,6 +47,13 @@ struct Stream {
   // The last slice that was launched before this time; null = none.
   const StreamSlice* last_launched_before(Nanoseconds time) const;
 };
+
+// The longest gap of the device's own between queued operations, and the longest hand-over from one stream to another (METRICS.md).
+inline constexpr Nanoseconds longest_scheduling_gap = 20'000;
+// From the end of what an event stands for to the start of what waited for it, where it is known to have waited.
+inline constexpr Nanoseconds longest_event_gap = 100'000;
+// Before the end of the operation that it waited for: a programmatic launch, the last blocks of a kernel, the device's own clock.
+inline constexpr Nanoseconds longest_early_start = 10'000;
 
 // Before any time of a trace, and far enough from the ends of the type for differences.
 inline constexpr Nanoseconds long_ago = std::numeric_limits<Nanoseconds>::min() / 4;
@@ -101,6 +109,37 @@ struct Draft {
 inline constexpr std::uint32_t no_stream = 0xFFFF'FFFFu;
 
 Column<ReadyTime> ready_times(const Draft& draft);  // per operation
+
+// The operations of each device by end.
+struct EndedSlice {
+  Nanoseconds end;
+  const StreamSlice* slice;
+  std::uint32_t stream;  // row of Draft::streams
+};
+std::unordered_map<DeviceId, std::vector<EndedSlice>> slices_by_end(const Draft& draft);
+
+// Operations that may still have been running when the next one started: the last `most` of them.
+class RecentSlices {
+ public:
+  explicit RecentSlices(std::size_t most) : most_(most) {}
+  // Visits the one that ended last of those for which ended() holds, and those that ran beside it; then adds the slice. False where there was none.
+  template <class Ended, class Visit>
+  bool visit_and_add(const StreamSlice& slice, Ended ended, Visit visit) {
+    const StreamSlice* last = nullptr;
+    for (const StreamSlice* before : slices_)
+      if (ended(*before) && (last == nullptr || before->end >= last->end)) last = before;
+    if (last != nullptr)
+      for (const StreamSlice* before : slices_)
+        if (before == last || (ended(*before) && before->end > last->start)) visit(*before);
+    if (slices_.size() == most_) slices_.erase(slices_.begin());
+    slices_.push_back(&slice);
+    return last != nullptr;
+  }
+
+ private:
+  std::size_t most_;
+  std::vector<const StreamSlice*> slices_;
+};
 
 // One step of lifting each, in this order:
 void cut_threads(Draft& draft);                // thread_parts.cpp: operations of CPU threads

@@ -11,9 +11,7 @@ namespace stepscope {
 
 namespace {
 
-constexpr Nanoseconds longest_hand_over = 20'000;  // METRICS.md
-constexpr Nanoseconds longest_begin = 100'000;     // from the end of the other stream's last operation, where an event of it is what is waited for
-constexpr int most_looked_at = 16;                 // operations that ended before: keeps the work linear for any input
+constexpr int most_looked_at = 16;  // operations that ended before: keeps the work linear for any input
 
 void wait_for_recorded(Draft& draft, const SyncCalls& calls) {
   const SliceColumns& s = draft.timeline.slices;
@@ -36,13 +34,6 @@ void wait_for_recorded(Draft& draft, const SyncCalls& calls) {
   }
 }
 
-// Operations of one device by end.
-struct Ended {
-  Nanoseconds end;
-  const StreamSlice* slice;
-  std::uint32_t stream;
-};
-
 class Inference {
  public:
   explicit Inference(Draft& draft) : draft_(draft) {
@@ -52,18 +43,13 @@ class Inference {
 
   void infer() {
     std::unordered_map<DeviceId, std::vector<std::uint32_t>> streams_of;
-    std::unordered_map<DeviceId, std::vector<Ended>> by_device;
-    for (std::uint32_t row = 0; row < draft_.streams.size(); ++row) {
-      const DeviceId device = draft_.timeline.tracks[index(draft_.streams[row].track)].device;
-      streams_of[device].push_back(row);
-      for (const StreamSlice& slice : draft_.streams[row].slices) by_device[device].push_back({slice.end, &slice, row});
-    }
-    for (auto& [device, ended] : by_device) std::ranges::stable_sort(ended, {}, &Ended::end);
+    for (std::uint32_t row = 0; row < draft_.streams.size(); ++row) streams_of[draft_.timeline.tracks[index(draft_.streams[row].track)].device].push_back(row);
+    std::unordered_map<DeviceId, std::vector<EndedSlice>> by_device = slices_by_end(draft_);
     for (std::uint32_t row = 0; row < draft_.streams.size(); ++row) {
       const Track& track = draft_.timeline.tracks[index(draft_.streams[row].track)];
       const auto calls = wait_calls_.find(track.rank);
       if (calls == wait_calls_.end() || streams_of[track.device].size() < 2) continue;
-      const std::vector<Ended>& ended = by_device[track.device];
+      const std::vector<EndedSlice>& ended = by_device[track.device];
       for (const StreamSlice& slice : draft_.streams[row].slices) {
         if (slice.launch == no_id<SliceId> || !ready_[slice.op].waited_longer(slice.start, draft_.typical[index(track.device)])) continue;
         const StreamSlice* source = ended_just_before(slice, row, ended, calls->second);
@@ -81,13 +67,13 @@ class Inference {
     return call != wait_calls.end() && *call < slice.launched;
   }
 
-  const StreamSlice* ended_just_before(const StreamSlice& slice, std::uint32_t row, const std::vector<Ended>& ended,
+  const StreamSlice* ended_just_before(const StreamSlice& slice, std::uint32_t row, const std::vector<EndedSlice>& ended,
                                        const std::vector<Nanoseconds>& wait_calls) const {
     const Nanoseconds ready = ready_[slice.op].time();
-    auto at = std::ranges::upper_bound(ended, slice.start, {}, &Ended::end);
+    auto at = std::ranges::upper_bound(ended, slice.start, {}, &EndedSlice::end);
     for (int looked_at = 0; at != ended.begin() && looked_at < most_looked_at; ++looked_at) {
       --at;
-      if (at->end <= ready || slice.start - at->end > longest_hand_over) return nullptr;
+      if (at->end <= ready || slice.start - at->end > longest_scheduling_gap) return nullptr;
       if (at->stream != row && at->slice->launch != no_id<SliceId> && wait_called(*at->slice, slice, wait_calls)) return at->slice;
     }
     return nullptr;
@@ -103,7 +89,7 @@ class Inference {
       if (other == row) continue;
       if (++looked_at > most_looked_at) break;
       const StreamSlice* const source = draft_.streams[other].last_launched_before(slice.launched);
-      if (source == nullptr || source->end <= ready || source->end > slice.start || slice.start - source->end > longest_begin) continue;
+      if (source == nullptr || source->end <= ready || source->end > slice.start || slice.start - source->end > longest_event_gap) continue;
       if (wait_called(*source, slice, wait_calls) && (found == nullptr || source->end > found->end)) found = source;
     }
     return found;

@@ -2,6 +2,7 @@
 // for the launch. What runs next on a stream of the graph waits for all of the graph.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "lift/draft.h"
 
@@ -24,25 +25,20 @@ void wait_inside_graphs(Draft& draft) {
       if (is_graph_launch(draft, slice.launch)) graphs[slice.launch].push_back(&slice);
   if (graphs.empty()) return;
 
-  std::unordered_map<OpId, bool> inside;  // operations that wait for others of their graph
+  std::unordered_set<OpId> inside;  // operations that wait for others of their graph
   std::unordered_map<SliceId, const StreamSlice*> last_of;
   std::vector<DeviceWait> found;
   for (auto& [launch, slices] : graphs) {
     std::ranges::stable_sort(slices, {}, &StreamSlice::start);
-    std::vector<const StreamSlice*> recent;
+    RecentSlices recent(most_recent);
     const StreamSlice* latest = nullptr;
     for (const StreamSlice* slice : slices) {
-      const StreamSlice* last = nullptr;
-      for (const StreamSlice* before : recent)
-        if (before->end <= slice->start && (last == nullptr || before->end >= last->end)) last = before;
-      if (last != nullptr) {
-        inside[slice->op] = true;
-        for (const StreamSlice* before : recent)
-          if (before == last || (before->end <= slice->start && before->end > last->start))
-            found.push_back({.operation = slice->op, .on = Moment::end(before->op), .time = before->end, .kind = DependencyKind::graph_order});
-      }
-      if (recent.size() == most_recent) recent.erase(recent.begin());
-      recent.push_back(slice);
+      const bool waits = recent.visit_and_add(
+          *slice, [&](const StreamSlice& before) { return before.end <= slice->start; },
+          [&](const StreamSlice& before) {
+            found.push_back({.operation = slice->op, .on = Moment::end(before.op), .time = before.end, .kind = DependencyKind::graph_order});
+          });
+      if (waits) inside.insert(slice->op);
       if (latest == nullptr || slice->end > latest->end) latest = slice;
     }
     last_of[launch] = latest;

@@ -1,4 +1,4 @@
-// lift: a Timeline and its facts become a Graph whose replay gives the Timeline's times again. One file per kind of dependency (dependencies.h lists them);
+// lift: a Timeline and its facts become a Graph whose replay gives the Timeline's times again. One file per kind of dependency (draft.h lists them);
 // lift() runs them in turn.
 //
 // What becomes an operation:

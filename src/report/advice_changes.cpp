@@ -22,10 +22,6 @@ std::string gain_of(const Advice& advice, const AdviceList& list) {
   return fmt::format("−{} per step ({})", duration(*advice.gain_ns), format_percent(list.step_ns > 0 ? *advice.gain_ns / list.step_ns : 0, true));
 }
 
-std::string_view form_name(Change::Form form) {
-  return form == Change::Form::code ? "code" : form == Change::Form::flag ? "flag" : "environment";
-}
-
 // One line, whatever a trace's names hold: a script and a document are made of it.
 std::string one_line(std::string_view text) {
   std::string line = printable(text);
@@ -82,7 +78,7 @@ std::string advice_environment(const AdviceList& list) {
       if (change.form == Change::Form::environment && is_assignments(change.text))
         script += "export " + change.text + "\n";
       else
-        script += fmt::format("#   {} ({}): {}\n", change.framework, form_name(change.form), one_line(change.text));
+        script += fmt::format("#   {} ({}): {}\n", change.framework, change_form_name(change.form), one_line(change.text));
     }
   }
   return script;
@@ -100,8 +96,8 @@ std::string advice_yaml(const AdviceList& list) {
     if (!advice.finding.would_settle.empty()) yaml += fmt::format("    would_settle: {}\n", quoted(advice.finding.would_settle));
     yaml += fmt::format("    changes:{}\n", advice.finding.changes.empty() ? " []" : "");
     for (const Change& change : advice.finding.changes)
-      yaml +=
-          fmt::format("      - framework: {}\n        form: {}\n        change: {}\n", quoted(change.framework), form_name(change.form), quoted(change.text));
+      yaml += fmt::format("      - framework: {}\n        form: {}\n        change: {}\n", quoted(change.framework), change_form_name(change.form),
+                          quoted(change.text));
   }
   return yaml;
 }

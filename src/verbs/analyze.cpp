@@ -12,6 +12,7 @@
 #include "machine/gpu.h"
 #include "read/reader.h"
 #include "simulate/replay.h"
+#include "verbs/device_gpu.h"
 #include "verbs/patterns.h"
 #include "verbs/step_choice.h"
 #include "verbs/stepscope.h"
@@ -110,17 +111,7 @@ class Interview {
  private:
   const Gpu* gpu_of(const DeviceFacts& device) const {
     if (wishes_.gpu) return &*wishes_.gpu;
-    const Device& described = timeline_.devices[index(device.device)];
-    if (!described.gpu_name.empty()) return match_gpu(described.gpu_name, static_cast<double>(described.memory_bytes));
-    // ROCm numbers slices' devices after the processors, so that a slice's device may have no description: where all described ones are alike, it is one of
-    // them.
-    const Device* alike = nullptr;
-    for (const Device& other : timeline_.devices) {
-      if (other.rank != device.rank || other.gpu_name.empty()) continue;
-      if (alike != nullptr && (alike->gpu_name != other.gpu_name || alike->memory_bytes != other.memory_bytes)) return nullptr;
-      alike = &other;
-    }
-    return alike == nullptr ? nullptr : match_gpu(alike->gpu_name, static_cast<double>(alike->memory_bytes));
+    return gpu_of_device(timeline_, device);
   }
 
   RankFindings of_rank(RankId rank) {

@@ -16,6 +16,7 @@
 #include "simulate/critical_path.h"
 #include "simulate/replay.h"
 #include "simulate/step_length.h"
+#include "verbs/device_gpu.h"
 #include "verbs/stepscope.h"
 
 namespace stepscope {
@@ -62,13 +63,10 @@ Result<std::vector<Edit>> understood(const WhatIfOptions& options) {
   return edits;
 }
 
+// Of the first device whose GPU is known.
 const Gpu* gpu_of(const Timeline& timeline, const Facts& facts) {
-  for (const DeviceFacts& device : facts.devices) {
-    const Device& described = timeline.devices[index(device.device)];
-    if (const Gpu* gpu = match_gpu(described.gpu_name, static_cast<double>(described.memory_bytes))) return gpu;
-  }
-  for (const Device& described : timeline.devices)
-    if (const Gpu* gpu = match_gpu(described.gpu_name, static_cast<double>(described.memory_bytes))) return gpu;
+  for (const DeviceFacts& device : facts.devices)
+    if (const Gpu* gpu = gpu_of_device(timeline, device)) return gpu;
   return nullptr;
 }
 

@@ -5,6 +5,7 @@
 #include "analyze/question.h"
 #include "analyze/value.h"
 #include "hand_built.h"
+#include "lift/host_bound.h"
 #include "lift/lift.h"
 #include "random_device.h"
 #include "simulate/replay.h"
@@ -35,14 +36,7 @@ std::int64_t figure(const Section& section, std::string_view key) {
 //   On the path: softmax 100, its launch latency 1050-1150 = 100, the operator's own time before its call 50, and before it the thread's 900.
 TEST(CriticalPathQuestion, OfAHostBoundCapture) {
   SmallTimeline t;
-  const TrackId thread = t.thread("1"), stream = t.stream(7);
-  t.operation(thread, "aten::mm", 0, 100);
-  t.call(thread, "cudaLaunchKernel", 50, 20, 1);
-  t.kernel(stream, "gemm", 100, 300, 1);
-  t.operation(thread, "aten::softmax", 1000, 100);
-  t.call(thread, "cudaLaunchKernel", 1050, 20, 2);
-  t.kernel(stream, "softmax", 1150, 100, 2);
-  t.finish();
+  host_bound_capture(t);
   const Lifted lifted = lift(t.timeline, t.facts);
   const ReplayTimes times = replay(lifted.graph);
   const std::vector<Section> sections = answer(t, lifted, times);

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <random>
 
-#include "read/reader.h"
+#include "read_facts.h"
 #include "several_ranks.h"
 
 namespace stepscope {
@@ -116,18 +116,6 @@ TEST(Clocks, OfGeneratedRunsAreFoundWithinTheirJitter) {
       EXPECT_GE(*found.uncertainty, jitter / 2) << "it tells of the jitter";
     }
   }
-}
-
-struct Read {
-  Timeline timeline;
-  Facts facts;
-};
-Read read(const std::vector<std::string>& paths) {
-  auto timeline = read_timeline(paths, {.threads = 1});
-  EXPECT_TRUE(timeline.has_value());
-  Read read{.timeline = *std::move(timeline), .facts = {}};
-  read.facts = derive(read.timeline, {});
-  return read;
 }
 
 // Rank 1's clock is 250 µs ahead, and its members arrive 30 µs late.

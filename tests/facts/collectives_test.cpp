@@ -4,25 +4,13 @@
 
 #include <filesystem>
 
-#include "read/reader.h"
+#include "read_facts.h"
 #include "several_ranks.h"
 
 namespace stepscope {
 namespace {
 
 const std::filesystem::path shared = STEPSCOPE_SHARED_DIR;
-
-struct Read {
-  Timeline timeline;
-  Facts facts;
-};
-Read read(const std::vector<std::string>& paths) {
-  auto timeline = read_timeline(paths, {.threads = 1});
-  EXPECT_TRUE(timeline.has_value());
-  Read read{.timeline = *std::move(timeline), .facts = {}};
-  read.facts = derive(read.timeline, {});
-  return read;
-}
 
 std::string all_reduce(std::optional<std::int64_t> sequence, std::int64_t elements = 1000) {
   return SeveralRanks::arguments("allreduce", "0", "[0, 1]", 2, sequence, elements);

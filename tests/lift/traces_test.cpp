@@ -2,6 +2,7 @@
 // small where records are complete.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>

@@ -8,6 +8,7 @@
 
 #include "analyze/breakdown.h"
 #include "facts/small_timeline.h"
+#include "lift/host_bound.h"
 #include "lift/lift.h"
 #include "read/reader.h"
 #include "simulate/critical_path.h"
@@ -136,14 +137,7 @@ TEST(Chrome, ReadsBackAsItWas) {
 // The track of the critical path covers the window, and its arrows join what is on it.
 TEST(Chrome, DrawsTheCriticalPath) {
   SmallTimeline t;
-  const TrackId thread = t.thread("1"), stream = t.stream(7);
-  t.operation(thread, "aten::mm", 0, 100);
-  t.call(thread, "cudaLaunchKernel", 50, 20, 1);
-  t.kernel(stream, "gemm", 100, 300, 1);
-  t.operation(thread, "aten::softmax", 1000, 100);
-  t.call(thread, "cudaLaunchKernel", 1050, 20, 2);
-  t.kernel(stream, "softmax", 1150, 100, 2);
-  t.finish();
+  host_bound_capture(t);
   const Lifted lifted = lift(t.timeline, t.facts);
   const ReplayTimes times = replay(lifted.graph);
   const std::string text = exported(t.timeline, t.facts, &lifted, &times);
