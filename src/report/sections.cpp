@@ -53,7 +53,8 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
 th { color: var(--faint); font-weight: 600; white-space: nowrap; }
 td.number, th.number { text-align: right; white-space: nowrap; }
-td:not(.number) { overflow-wrap: anywhere; }
+td:not(.number) { overflow-wrap: break-word; }
+td:first-child:not(.number) { overflow-wrap: anywhere; }
 ul { margin: .6rem 0; padding-left: 1.2rem; color: var(--faint); max-width: 60rem; }
 .summary { color: var(--accent); font-size: 1.05rem; }
 )";

@@ -202,7 +202,7 @@ Section moved_section(const EditScene& scene, const Outcome& outcome) {
                  .title = std::move(title),
                  .columns = {{"name", std::move(first)},
                              {"class", "Class"},
-                             {"operations", "Operations"},
+                             {"operations", "Operations", Unit::count},
                              {"before_ns", "Before", Unit::nanoseconds},
                              {"after_ns", "After", Unit::nanoseconds},
                              {"change_ns", "Change", Unit::nanoseconds}},

@@ -116,6 +116,11 @@ describe('the HTML report in Chromium', { skip: missing }, () => {
     const json = analysis(example);
     const device = json.ranks[0]!.devices[0]!;
     const all = device['all'] as Record<string, number>;
+    // Overview: the first five changes, in the order of the JSON.
+    const ranked = (json as unknown as { advice: { ranked: { title: string }[] } }).advice.ranked;
+    const shownFirst = await page.$$eval('[data-panel="advice"] tbody tr', (rows) => rows.map((row) => row.textContent ?? ''));
+    assert.equal(shownFirst.length, Math.min(5, ranked.length));
+    shownFirst.forEach((text, i) => assert.ok(plain(text).includes(plain(ranked[i]!.title)), `row ${i + 1} of the advice is "${text}", not "${ranked[i]!.title}"`));
     // Overview: the whole capture's breakdown, in the last legend of the panel.
     const legend = async (part: string): Promise<string> => plain((await page.locator(`[data-panel="breakdown"] .legend >> nth=-1`).locator(`[data-part="${part}"]`).textContent()) ?? '');
     for (const key of ['compute_ns', 'exposed_communication_ns', 'exposed_memory_ns', 'idle_ns']) {

@@ -79,6 +79,11 @@ export function overview(scope: Scope, links: OverviewLinks): HTMLElement {
   }
 
   const more = (name: string, text: string): HTMLElement => h('a', { class: 'more', href: `#${name}` }, text);
+  const advice = findTable(section(scope, 'advice'), 'ranked');
+  if (advice && advice.rows.length > 0) {
+    view.append(h('section', { class: 'panel', 'data-panel': 'advice' }, h('header', {}, h('h2', {}, 'What to change first'), h('span', { class: 'note' }, 'saved per step, by replay, each on top of the ones above it'), more('section-advice', `All ${grouped(advice.rows_total)}`)),
+      tableView(firstRows(advice, ['title', 'gain_ns', 'gain_share', 'confidence'], 5), { tools: false, compact: true }).element));
+  }
   const tiles: HTMLElement[] = [];
   if (steps && steps.rows.length > 0) {
     tiles.push(h('section', { class: 'panel' }, h('header', {}, h('h2', {}, 'Steps'), more('steps', 'All steps')), stepBars(steps, 486, 150, links.showStep)));
