@@ -37,8 +37,8 @@ web_is_built() {
 # Debian packages by name, grouped by what needs them.
 packages_build="g++ cmake ninja-build libsimdjson-dev libisal-dev libzstd-dev libcli11-dev libfmt-dev libyaml-cpp-dev"
 packages_web="nodejs npm"
-packages_test="python3 libgtest-dev librapidcheck-dev chromium dpkg-dev clang-format-19 clang-tidy-19"
-packages_all="clang-19 libclang-rt-19-dev debootstrap python3-venv"  # of ./test --all
+packages_test="python3 libgtest-dev librapidcheck-dev chromium dpkg-dev clang-format-19 clang-tidy-19 clang-19 libclang-rt-19-dev"
+packages_all="debootstrap python3-venv"  # of ./test --all
 
 # install_packages name...: those that are missing, asking nothing.
 install_packages() {

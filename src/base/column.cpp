@@ -25,7 +25,7 @@ void* new_mapping(std::size_t bytes) {
 }
 
 void* moved_mapping(void* address, std::size_t old_bytes, std::size_t new_bytes) {
-#if defined(__SANITIZE_THREAD__)
+#if defined(STEPSCOPE_SANITIZE_THREAD)
   // The thread sanitizer does not see what mremap moves: the next owner of the old addresses would seem to race with the last one.
   void* const moved = new_mapping(new_bytes);
   if (moved == MAP_FAILED) return moved;

@@ -121,7 +121,7 @@ TEST_F(QuestionFaults, TwoDevicesOfOneFileStayApart) {
   EXPECT_EQ(whole_of(answer(operators_question).figure("device_total_ns")->value), 440'000);
   EXPECT_EQ(whole_of(answer(operators_question).figure("unattributed_ns")->value), 0);
   ASSERT_EQ(facts.devices.size(), 2u);
-  for (const std::size_t device : {0, 1}) EXPECT_EQ(whole_of(answer(queue_question, device).table("streams")->rows[0][1]), 3);
+  for (const std::size_t device : {0u, 1u}) EXPECT_EQ(whole_of(answer(queue_question, device).table("streams")->rows[0][1]), 3);
 }
 
 }  // namespace

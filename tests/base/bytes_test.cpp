@@ -162,7 +162,7 @@ TEST(Memory, PiecesOfAnySizeGiveTheSameBytes) {
   const std::string text = some_text(300);
   for (const std::string& raw :
        {text, gzip(text), zstd(text), gzip(text.substr(0, 100)) + gzip("") + gzip(text.substr(100)), zstd(text.substr(0, 100)) + zstd(text.substr(100))})
-    for (const std::size_t piece : {1, 2, 3, 7, 100, 5000, 1 << 20})
+    for (const std::size_t piece : {1u, 2u, 3u, 7u, 100u, 5000u, 1u << 20})
       for (const bool peeked : {false, true}) {
         const auto source = open_memory(raw, "memory");
         if (peeked) {
@@ -283,7 +283,7 @@ TEST(Memory, AMatchBeforeTheStartYieldsNothingThatWasNotDecoded) {
     raw += static_cast<char>(byte);
   }
   raw += std::string(300, '\0');  // ISA-L's fast path wants more input ahead
-  for (const std::size_t piece : {1, 3, 100, 5000}) {
+  for (const std::size_t piece : {1u, 3u, 100u, 5000u}) {
     const auto source = open_memory(raw, "memory");
     const std::string content = read_all(*source, piece);
     EXPECT_TRUE(text.starts_with(content)) << piece;
@@ -303,7 +303,7 @@ TEST(Memory, AMatchBeforeTheStartYieldsNothingThatWasNotDecoded) {
 TEST(Memory, BlocksBeforeADamagedOneAreKeptInPiecesOfAnySize) {
   // A frame of two run-length blocks, 143 x 'a' and 5 x 'b', and one of a type that is not defined.
   const std::string raw("\x28\xb5\x2f\xfd\x00\x00\x7a\x04\x00\x61\x2a\x00\x00\x62\x06\x00\x00\x00\x00", 19);
-  for (const std::size_t piece : {1, 2, 3, 4, 5, 100, 143, 144, 1000}) {
+  for (const std::size_t piece : {1u, 2u, 3u, 4u, 5u, 100u, 143u, 144u, 1000u}) {
     const auto source = open_memory(raw, "memory");
     EXPECT_EQ(read_all(*source, piece), std::string(143, 'a') + "bbbbb") << piece;
     EXPECT_TRUE(source->damage().starts_with("zstd: invalid block at byte 1")) << source->damage();

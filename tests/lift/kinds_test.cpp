@@ -11,7 +11,7 @@ namespace {
 // Of a small timeline: its graph, in which durations may be changed, and the start of a slice's operation in a replay.
 class Replayed {
  public:
-  explicit Replayed(SmallTimeline& small) : small_(small) {
+  explicit Replayed(SmallTimeline& small) {
     small.finish();
     lifted = lift(small.timeline, small.facts);
   }
@@ -28,9 +28,6 @@ class Replayed {
     return lifted.graph.dependencies.kind[deciding_dependency(lifted.graph, times, lifted.operation_of[slice])];
   }
   Lifted lifted;
-
- private:
-  SmallTimeline& small_;
 };
 
 constexpr Nanoseconds us = 1'000;

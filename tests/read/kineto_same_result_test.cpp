@@ -10,7 +10,7 @@ namespace stepscope {
 namespace {
 
 // Threads are started by the thousand here, which the thread sanitizer makes slow.
-#if defined(__SANITIZE_THREAD__)
+#if defined(STEPSCOPE_SANITIZE_THREAD)
 constexpr int slowness = 5;
 #else
 constexpr int slowness = 1;

@@ -54,7 +54,7 @@ TEST(Builder, ThreadsChangeNothing) {
     std::vector<TrackId> tracks;
     for (const char* thread : {"1", "2", "3"}) tracks.push_back(builder.track(rank, TrackKind::thread, "1", thread));
     std::uint32_t random = 7;
-    for (int i = 0; i < 300'000; ++i) {
+    for (std::uint32_t i = 0; i < 300'000; ++i) {
       random = random * 1'664'525 + 1'013'904'223;
       // One track in order of time, one in two runs, one in none.
       const std::uint32_t track = random >> 29 & 1 ? 0 : 1 + (random >> 28 & 1);
