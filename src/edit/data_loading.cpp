@@ -1,11 +1,14 @@
 // data_loading: waiting for data takes no time (to=0), another time per batch (to=), or is done by k worker processes (workers=k).
 //
 // With k workers a batch is ready every t / k, where t is what one loading takes on the training thread now; while the step does other things (rest: from the
-// end of a loading to the start of the next one on its thread), loading goes on. What is left to wait for per batch: max(0, t / k − rest).
+// end of a loading to the start of the next one on its thread), loading goes on. What is left to wait for per batch: max(0, t / k − rest). The rest is not what
+// it was: a step that waited for data waits for its device now. So the loading of a batch becomes a dependency on the end of the one before it, t / k later;
+// of the first batch, before which the capture tells nothing, max(0, t / k − mean rest) stays.
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "edit/change.h"
 #include "edit/words.h"
@@ -50,6 +53,18 @@ std::map<PlaceId, std::vector<Batch>> batches_of(const EditScene& scene, const G
   return batches;
 }
 
+// How long these start after their thread came to them.
+Nanoseconds waited_for_batches(const Graph& graph, std::span<const OpId> operations) {
+  const std::vector<Nanoseconds> starts = operations.empty() ? std::vector<Nanoseconds>{} : start_times(graph);
+  Nanoseconds sum = 0;
+  for (const OpId op : operations)
+    for (std::uint32_t i = graph.first_dependency(op); i < graph.end_dependency(op); ++i) {
+      const OpId before = graph.dependencies.moment[i].operation();
+      if (graph.dependencies.kind[i] == DependencyKind::program_order) sum += starts[index(op)] - starts[index(before)] - graph.operations.duration[before];
+    }
+  return sum;
+}
+
 Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<const OpId> operations, Graph& graph) {
   const auto to = duration_parameter(edit, "to");
   const auto workers = count_parameter(edit, "workers");
@@ -60,33 +75,38 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
   const std::string before = counted(graph, operations);
   const auto batches = batches_of(scene, graph, operations);
   std::uint64_t count = 0;
-  Nanoseconds was = 0, is = 0;
+  Nanoseconds was = 0;
   double not_hidden = 0;
+  std::vector<NewDependency> added;
+  std::vector<OpId> waiting;
   for (const auto& [place, list] : batches) {
     Nanoseconds rest = 0;
     for (std::size_t i = 1; i < list.size(); ++i) rest += list[i].begin - list[i - 1].end;
     const double mean_rest = list.size() > 1 ? static_cast<double>(rest) / static_cast<double>(list.size() - 1) : 0;
-    for (const Batch& batch : list) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Batch& batch = list[i];
       const Nanoseconds total = total_duration(graph, batch.parts);
-      double wanted = 0;
+      was += total;
+      ++count;
+      Nanoseconds left = 0;
       if (to->has_value()) {
-        wanted = static_cast<double>(**to);
+        left = **to;
       } else {
         const double shared = static_cast<double>(total) / static_cast<double>(**workers);
-        wanted = std::min(static_cast<double>(total), std::max(0.0, shared - mean_rest));
         not_hidden += shared;
+        if (i == 0) {
+          left = scaled(1, std::min(static_cast<double>(total), std::max(0.0, shared - mean_rest)));
+        } else {
+          waiting.push_back(batch.parts.back());
+          added.push_back({waiting.back(), Moment::end(list[i - 1].parts.back()), DependencyKind::hand_over, scaled(1, shared), LagKind::hand_over});
+        }
       }
-      Nanoseconds left = scaled(1, wanted);
-      was += total;
-      is += left;
-      ++count;
       // The first part of the batch carries what is left.
-      for (const OpId op : batch.parts) {
-        graph.operations.duration[op] = left;
-        left = 0;
-      }
+      for (const OpId op : batch.parts) graph.operations.duration[op] = std::exchange(left, 0);
     }
   }
+  if (!added.empty()) rewire(graph, [](OpId, std::uint32_t) { return false; }, std::move(added));
+  const Nanoseconds is = total_duration(graph, operations) + waited_for_batches(graph, waiting);
   EditEffect effect{.operations = operations.size(), .summary = {}, .caveats = {}};
   effect.summary =
       fmt::format("loading of {}, {}: {} left to wait for", count == 1 ? "1 batch" : fmt::format("{} batches", count), before, format_duration(is));

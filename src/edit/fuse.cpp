@@ -1,7 +1,8 @@
 // fuse: runs of consecutive elementwise kernels on one stream become one kernel each, launched once.
 //
-// A run ends where another device operation stands between, where the step's phase changes, or where a kernel waits for more than the one before it and its
-// launch. Time: where the recorded shapes tell what each kernel reads and writes, a tensor that one kernel writes and the next one reads moves no more:
+// A run ends where another device operation stands between, where the step's phase changes, where a kernel waits for more than the one before it and its
+// launch, and where a thread waits for a kernel of the run before it launches the next one. What belongs to a CUDA graph fuses within its launch only. Time:
+// where the recorded shapes tell what each kernel reads and writes, a tensor that one kernel writes and the next one reads moves no more:
 //   bytes = Σ bytes(i) − 2 · Σ output(i), all but the last; at least what the last one writes and what the first one reads
 //   time  = Σ time(i) · bytes / Σ bytes(i)     (the bandwidth that the kernels had)
 // At worst every result is written all the same, because backward needs it: half of that is saved. Where shapes are not known: the time of the longest kernel
@@ -31,6 +32,7 @@ Phase phase_of(const EditScene& scene, const Graph& graph, OpId op) {
 bool waits_for_others(const Graph& graph, OpId op) {
   for (std::uint32_t i = graph.first_dependency(op); i < graph.end_dependency(op); ++i) {
     const DependencyKind kind = graph.dependencies.kind[i];
+    if (kind == DependencyKind::graph_order && graph.operations.place[graph.dependencies.moment[i].operation()] != graph.operations.place[op]) return true;
     if (kind != DependencyKind::stream_order && kind != DependencyKind::launch && kind != DependencyKind::graph_order && kind != DependencyKind::device &&
         kind != DependencyKind::origin)
       return true;
@@ -72,21 +74,52 @@ std::optional<double> time_by_bytes(const Graph& graph, WorkOf& works, std::span
   return static_cast<double>(total_duration(graph, run)) * std::min(1.0, kept / all);
 }
 
-std::vector<std::vector<OpId>> runs_of(const EditScene& scene, const Graph& graph, const std::vector<bool>& chosen, std::size_t most) {
+// Per operation: the first one of a thread that waits for its end; no_id = none.
+std::vector<OpId> awaited_by(const Graph& graph) {
+  std::vector<OpId> first(graph.size(), no_id<OpId>);
+  for (std::uint32_t row = 1; row < graph.size(); ++row) {
+    if (!runs_on_thread(graph.operations.operation_class[OpId{row}])) continue;
+    for (std::uint32_t i = graph.first[row]; i < graph.first[row + 1]; ++i) {
+      OpId& known = first[index(graph.dependencies.moment[i].operation())];
+      if (graph.dependencies.kind[i] == DependencyKind::synchronise && known == no_id<OpId>) known = OpId{row};
+    }
+  }
+  return first;
+}
+
+bool of_cuda_graph(const EditScene& scene, const Graph& graph, OpId op) {
+  const SliceId slice = graph.operations.origin[op];
+  if (slice == no_id<SliceId>) return false;
+  const SliceId launch = scene.facts.launch[slice];
+  return launch != no_id<SliceId> && scene.facts.graph_launch[launch] != 0;
+}
+
+std::vector<std::vector<OpId>> runs_of(const EditScene& scene, const Graph& graph, const Launches& launches, const std::vector<bool>& chosen,
+                                       std::size_t most) {
+  const std::vector<OpId> awaited = awaited_by(graph);
   std::vector<std::vector<OpId>> runs;
   for (const std::vector<OpId>& stream : by_stream(graph)) {
     std::vector<OpId> run;
+    OpId run_awaited = no_id<OpId>;  // the first of a thread that waits for one of the run
     const auto close = [&] {
       if (run.size() > 1) runs.push_back(run);
       run.clear();
+      run_awaited = no_id<OpId>;
+    };
+    const auto belongs = [&](OpId op) {
+      const OpId last = run.back(), call = launches.call_of(op);
+      if (run.size() >= most || waits_for_others(graph, op) || phase_of(scene, graph, op) != phase_of(scene, graph, last)) return false;
+      if (call != launches.call_of(last) && (of_cuda_graph(scene, graph, op) || of_cuda_graph(scene, graph, last))) return false;
+      return call == no_id<OpId> || index(run_awaited) > index(call);
     };
     for (const OpId op : stream) {
       if (!chosen[index(op)]) {
         close();
         continue;
       }
-      if (!run.empty() && (run.size() >= most || waits_for_others(graph, op) || phase_of(scene, graph, op) != phase_of(scene, graph, run.back()))) close();
+      if (!run.empty() && !belongs(op)) close();
       run.push_back(op);
+      run_awaited = std::min(run_awaited, awaited[index(op)]);
     }
     close();
   }
@@ -100,10 +133,10 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
   const bool exactly = edit.operations || parameter(edit, "name") || parameter(edit, "operator") || parameter(edit, "category");
   std::vector<bool> chosen(graph.size(), false);
   for (const OpId op : operations) chosen[index(op)] = exactly || operation_category(scene, graph, op) == OperatorCategory::elementwise;
-  const auto runs = runs_of(scene, graph, chosen, static_cast<std::size_t>(std::max<std::int64_t>(2, most->value_or(1'000'000))));
+  const Launches launches(scene, graph);
+  const auto runs = runs_of(scene, graph, launches, chosen, static_cast<std::size_t>(std::max<std::int64_t>(2, most->value_or(1'000'000))));
   if (runs.empty()) return edit_error("no two of the chosen kernels follow each other on a stream", "there is nothing to fuse: choose others");
 
-  const Launches launches(scene, graph);
   WorkOf works(scene, graph);
   EditEffect effect{.operations = 0, .summary = {}, .caveats = {}};
   Nanoseconds before = 0, after = 0;

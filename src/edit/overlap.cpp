@@ -1,13 +1,16 @@
 // overlap: operations move to a stream of their own on their device.
 //
 // A moved operation waits for what stood before it on the old stream (its data), for its launch and for the moved one before it; it keeps what else it waited
-// for. The next operation on the old stream no longer waits for it, but for what the moved one waited for. What needs its result: the first operation that
+// for. The next operation on the old stream no longer waits for it, but for what the moved one waited for. Going from one stream to another takes as long as it
+// does elsewhere on the device. What needs its result: the first operation that
 // `until=` matches on the old stream behind it; without until=, the next thing that waits for the old stream (a synchronisation, another stream's wait for an
 // event), or the first operation of the next step, whichever comes first.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
+#include "base/statistics.h"
 #include "edit/change.h"
 #include "edit/selector.h"
 #include "edit/words.h"
@@ -50,10 +53,28 @@ std::uint32_t step_of(const EditScene& scene, const Graph& graph, OpId op) {
   return no_step;
 }
 
+// By device: the median time from one stream to another.
+std::map<DeviceId, Nanoseconds> typical_hand_overs(const Graph& graph) {
+  std::map<DeviceId, std::vector<Nanoseconds>> lags;
+  for (std::uint32_t row = 1; row < graph.size(); ++row)
+    for (std::uint32_t i = graph.first[row]; i < graph.first[row + 1]; ++i)
+      if (graph.dependencies.kind[i] == DependencyKind::event && graph.dependencies.lag_kind[i] == LagKind::hand_over)
+        lags[graph.place_of(OpId{row}).device].push_back(graph.dependencies.lag[i]);
+  std::map<DeviceId, Nanoseconds> typical;
+  for (auto& [device, list] : lags) typical[device] = median(list).value_or(0);
+  return typical;
+}
+
 class Move {
  public:
   Move(const EditScene& scene, Graph& graph, std::vector<bool> moved, std::vector<bool> until, bool has_until)
-      : scene_(scene), graph_(graph), moved_(std::move(moved)), until_(std::move(until)), has_until_(has_until), dropped_(graph.dependencies.size(), false) {}
+      : scene_(scene),
+        graph_(graph),
+        moved_(std::move(moved)),
+        until_(std::move(until)),
+        has_until_(has_until),
+        hand_overs_(typical_hand_overs(graph)),
+        dropped_(graph.dependencies.size(), false) {}
 
   void run() {
     const std::vector<std::vector<OpId>> streams = by_stream(graph_);
@@ -62,6 +83,10 @@ class Move {
       if (std::ranges::any_of(stream, [&](OpId op) { return moved_[index(op)]; }))
         for (const OpId op : stream) of_interest[index(op)] = true;
     waiters_ = waiters_of(graph_, of_interest);
+    next_stayed_.assign(graph_.size(), no_id<OpId>);
+    for (const auto& stream : streams)
+      for (std::size_t i = stream.size(); i-- > 1;)
+        if (moved_[index(stream[i - 1])]) next_stayed_[index(stream[i - 1])] = moved_[index(stream[i])] ? next_stayed_[index(stream[i])] : stream[i];
     for (const auto& stream : streams)
       if (!stream.empty() && of_interest[index(stream.front())]) move_on(stream);
     rewire(graph_, [&](OpId, std::uint32_t row) { return static_cast<bool>(dropped_[row]); }, std::move(added_));
@@ -70,11 +95,15 @@ class Move {
 
  private:
   void move_on(const std::vector<OpId>& stream) {
+    hand_over_ = hand_overs_[graph_.place_of(stream.front()).device];
     const PlaceId place = new_place(graph_.operations.place[stream.front()]);
     OpId last_stayed = no_id<OpId>, last_moved = no_id<OpId>;
     for (std::size_t i = 0; i < stream.size(); ++i) {
       const OpId op = stream[i];
       const OpId before = moved_[index(op)] ? last_moved : last_stayed;
+      if (moved_[index(op)] && next_stayed_[index(op)] != no_id<OpId>)
+        for (std::uint32_t row = graph_.first_dependency(op); row < graph_.end_dependency(op); ++row)
+          if (graph_.dependencies.kind[row] == DependencyKind::event) wait_as(row, next_stayed_[index(op)], graph_.dependencies.moment[row].operation());
       redirect(op, last_stayed, before);
       if (!moved_[index(op)]) {
         last_stayed = op;
@@ -94,7 +123,7 @@ class Move {
       const bool on_moved = moved_[index(on)];
       if (!on_moved && !moved_[index(op)]) continue;  // between two that stay
       if (!on_moved && on == last_stayed) {           // the data of a moved one
-        graph_.dependencies.kind[i] = DependencyKind::event;
+        set_hand_over(i);
         if (before != no_id<OpId>) add(op, before, DependencyKind::stream_order, 0, LagKind::none);
         continue;
       }
@@ -102,8 +131,8 @@ class Move {
       const Nanoseconds lag = graph_.dependencies.lag[i];
       const LagKind lag_kind = graph_.dependencies.lag_kind[i];
       const bool moves = moved_[index(op)];
-      if (last_stayed != no_id<OpId>)
-        add(op, last_stayed, moves ? DependencyKind::event : DependencyKind::stream_order, moves ? 0 : lag, moves ? LagKind::none : lag_kind);
+      if (last_stayed != no_id<OpId> && moves) add_event(op, last_stayed);
+      if (last_stayed != no_id<OpId> && !moves) add(op, last_stayed, DependencyKind::stream_order, lag, lag_kind);
       if (moves && before != no_id<OpId>) add(op, before, DependencyKind::stream_order, lag, lag_kind);
     }
   }
@@ -119,12 +148,12 @@ class Move {
         if (!has_until_ && !waiters_[index(later)].empty()) return;  // whoever waits for a later one on the new stream has waited for this one
         continue;
       }
-      if (has_until_ ? until_[index(later)] : step_of(scene_, graph_, later) != step) return add(later, op, DependencyKind::event, 0, LagKind::none);
+      if (has_until_ ? until_[index(later)] : step_of(scene_, graph_, later) != step) return add_event(later, op);
       if (has_until_) continue;
       if (!waiters_[index(later)].empty()) {
         for (const Waiter& waiter : waiters_[index(later)]) {
-          const std::uint32_t row = waiter.row;
-          add(waiter.operation, op, graph_.dependencies.kind[row], graph_.dependencies.lag[row], graph_.dependencies.lag_kind[row]);
+          wait_as(waiter.row, waiter.operation, op);
+          if (const OpId next = next_stayed_[index(waiter.operation)]; next != no_id<OpId>) wait_as(waiter.row, next, op);
         }
         return;
       }
@@ -134,6 +163,17 @@ class Move {
 
   void add(OpId op, OpId on, DependencyKind kind, Nanoseconds lag, LagKind lag_kind) {
     if (index(on) < index(op)) added_.push_back({op, Moment::end(on), kind, lag, lag_kind});
+  }
+
+  // As the dependency in this row, another operation on another one.
+  void wait_as(std::uint32_t row, OpId op, OpId on) {
+    add(op, on, graph_.dependencies.kind[row], graph_.dependencies.lag[row], graph_.dependencies.lag_kind[row]);
+  }
+  void add_event(OpId op, OpId on) { add(op, on, DependencyKind::event, hand_over_, hand_over_ == 0 ? LagKind::none : LagKind::hand_over); }
+  void set_hand_over(std::uint32_t row) {
+    graph_.dependencies.kind[row] = DependencyKind::event;
+    graph_.dependencies.lag[row] = hand_over_;
+    graph_.dependencies.lag_kind[row] = hand_over_ == 0 ? LagKind::none : LagKind::hand_over;
   }
 
   PlaceId new_place(PlaceId old) {
@@ -151,6 +191,9 @@ class Move {
   Graph& graph_;
   std::vector<bool> moved_, until_;
   bool has_until_;
+  std::map<DeviceId, Nanoseconds> hand_overs_;
+  Nanoseconds hand_over_ = 0;      // of the stream's device
+  std::vector<OpId> next_stayed_;  // of a moved operation: the next one on its old stream, which waits for what it waited for; no_id = none
   std::vector<bool> dropped_;
   std::vector<NewDependency> added_;
   std::vector<std::vector<Waiter>> waiters_;

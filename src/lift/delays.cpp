@@ -5,6 +5,7 @@
 //   20 µs), by a hand-over from another stream, by a gap inside a CUDA graph, or by a delay that nothing explains.
 // What did not decide the start gets the typical lag of its kind, as far as that fits: it decides when an edit moves the others.
 #include <algorithm>
+#include <limits>
 
 #include "lift/draft.h"
 
@@ -30,16 +31,29 @@ class Delays {
   void find_typical() {
     draft_.typical.assign(draft_.timeline.devices.size(), {});
     std::vector<std::vector<Nanoseconds>> launches(draft_.typical.size()), graph_launches(draft_.typical.size());
+    std::vector<std::vector<Nanoseconds>> calls(draft_.typical.size()), graph_calls(draft_.typical.size());  // how long they take on their threads
+    std::vector<Nanoseconds> longest_of_graph(draft_.typical.size(), std::numeric_limits<Nanoseconds>::max());
     for_each_operation([&](OpId op, std::span<const DeviceWait> waits) {
       const Latest found = latest(waits);
-      if (found.launch == nullptr || found.launch->time < found.others) return;
+      if (found.launch == nullptr) return;
+      if (const SliceId call = draft_.facts.launch[draft_.builder.operations().origin[op]]; call != no_id<SliceId>)
+        (of_graph(op) ? graph_calls : calls)[device_of(op)].push_back(draft_.timeline.slices.duration[call]);
+      if (of_graph(op)) longest_of_graph[device_of(op)] = std::min(longest_of_graph[device_of(op)], draft_.measured[op].begin - found.launch->time);
+      if (found.launch->time < found.others) return;
       const Nanoseconds launch = draft_.measured[op].begin - found.launch->time;
       if (launch <= longest_launch) (of_graph(op) ? graph_launches : launches)[device_of(op)].push_back(launch);
     });
     for (std::size_t device = 0; device < draft_.typical.size(); ++device) {
       TypicalLags& typical = draft_.typical[device];
       typical.launch = std::max<Nanoseconds>(0, median(launches[device]));
-      typical.graph_launch = graph_launches[device].empty() ? typical.launch : std::max<Nanoseconds>(0, median(graph_launches[device]));
+      if (graph_launches[device].empty()) {
+        // None was seen to be the last that its graph waited for. Then it is taken to need longer by what its call does, and no longer than any that waited.
+        const Nanoseconds longer = std::max<Nanoseconds>(0, median(graph_calls[device]) - median(calls[device]));
+        typical.graph_launch = graph_calls[device].empty() ? typical.launch : std::min(typical.launch + longer, longest_of_graph[device]);
+      } else {
+        typical.graph_launch = median(graph_launches[device]);
+      }
+      typical.graph_launch = std::max<Nanoseconds>(0, typical.graph_launch);
     }
     std::vector<std::vector<Nanoseconds>> gaps(draft_.typical.size()), longer_gaps(draft_.typical.size());
     for_each_operation([&](OpId op, std::span<const DeviceWait> waits) {

@@ -158,6 +158,26 @@ TEST_F(Loader, OneWorkerHidesWhatTheStepTakes) {
   EXPECT_DOUBLE_EQ(effect.pessimistic, 0);  // were nothing hidden, one worker would save nothing
 }
 
+// A kernel of 100 runs while the next batch is loaded (60); its thread waits for it behind that. While one worker loads a batch, the thread waits for the
+// kernel as it did for the batch.
+TEST(LoaderBehindADevice, WorkersHaveAsLongAsTheStepTakesThen) {
+  SmallGraph g;
+  const PlaceId thread = g.thread(), stream = g.stream(7);
+  OpId kernel{}, last{};
+  for (int i = 0; i < 3; ++i) {
+    g.cpu(thread, "next", 60, OperationClass::data_loading);
+    if (i > 0) last = g.synchronise(thread, kernel);
+    kernel = g.kernel(thread, stream, "gemm", 100);
+  }
+  g.finish();
+  EXPECT_EQ(g.end(last), 270);  // a kernel from 65 to 165, one from 170 on
+  const EditEffect effect = g.edit("data_loading workers=1");
+  // Of the first batch 60 − 27.5 are left (10 and 45 were between two): a kernel from 38 to 138. The second batch is taken at 33 + 60, and the thread goes on
+  // at 138: a kernel from 143 to 243. The third is there at 93 + 60, 5 after the thread came for it.
+  EXPECT_EQ(g.end(last), 243);
+  EXPECT_EQ(effect.summary, "loading of 3 batches, 3 operations (180 ns): 88 ns left to wait for");
+}
+
 TEST_F(Loader, TwoWorkersHideAllOfIt) {
   const EditEffect effect = g.edit("data_loading workers=2");  // 30 per batch, behind 40 of work
   EXPECT_EQ(g.end(last), 120);

@@ -169,6 +169,21 @@ TEST_F(LiftedTrace, FusedByBytes) {
   EXPECT_DOUBLE_EQ(effects->front().pessimistic, 0.5);
 }
 
+TEST_F(LiftedTrace, FusedWithinOneLaunchOfACudaGraph) {
+  // Two kernels of a graph, then one with a launch of its own.
+  t.call(thread, "cudaGraphLaunch", 10, 10, 1);
+  const SliceId first = t.kernel(stream, "elementwise_a", 100, 600, 1), second = t.kernel(stream, "elementwise_b", 700, 400, 1);
+  t.call(thread, "cudaLaunchKernel", 30, 10, 2);
+  const SliceId outside = t.kernel(stream, "elementwise_c", 1'100, 300, 2);
+  finish();
+  const auto effects = edit("fuse");
+  ASSERT_TRUE(effects) << effects.error().message();
+  EXPECT_EQ(effects->front().operations, 2u);
+  EXPECT_EQ(duration(first), 600);
+  EXPECT_EQ(duration(second), 0);
+  EXPECT_EQ(duration(outside), 300);
+}
+
 TEST_F(LiftedTrace, FusedAttention) {
   // Q·K of [1, 8, 4] and [1, 4, 8]: 512 operations, 128 + 128 bytes and 256 of scores; P·V of [1, 8, 8] and [1, 8, 4]: 512, 128 + 128 and 256 of scores.
   // Fused: 1024 operations at half of 0.25 TFLOP/s: 8.192 ns; 512 bytes at 1 byte per ns: 512 ns.

@@ -61,7 +61,7 @@ class SmallGraph {
     for (const OpId member : members) builder_.depend(op, Moment::start(member), DependencyKind::collective);
     return op;
   }
-  void depend(OpId op, Moment on, DependencyKind kind, Nanoseconds lag = 0) { builder_.depend(op, on, kind, lag); }
+  void depend(OpId op, Moment on, DependencyKind kind, Nanoseconds lag = 0, LagKind lag_kind = LagKind::none) { builder_.depend(op, on, kind, lag, lag_kind); }
 
   void finish() {
     GraphBuilder::Finished finished = std::move(builder_).finish();

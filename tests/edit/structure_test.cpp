@@ -93,6 +93,56 @@ TEST(Fuse, NotOverAWaitForAnotherStream) {
   EXPECT_NE(g.error("fuse category=elementwise").find("nothing to fuse"), std::string::npos);
 }
 
+TEST(Fuse, NotOverAThreadThatWaitsInBetween) {
+  // a and b, then the thread waits for b and launches c: what c does may depend on what the thread saw.
+  SmallGraph g;
+  const PlaceId thread = g.thread(), stream = g.stream(7);
+  const OpId a = g.kernel(thread, stream, "elementwise_kernel", 30), b = g.kernel(thread, stream, "elementwise_kernel", 30);
+  g.synchronise(thread, b);
+  const OpId c = g.kernel(thread, stream, "elementwise_kernel", 30);
+  g.finish();
+  EXPECT_EQ(g.end(c), 100);  // 5 + 30 + 30 + 5 + 30
+  EXPECT_EQ(g.edit("fuse category=elementwise").operations, 2u);
+  EXPECT_EQ(g.duration(a), 30);
+  EXPECT_EQ(g.duration(b), 0);
+  EXPECT_EQ(g.duration(c), 30);
+  EXPECT_EQ(g.end(c), 70);
+}
+
+// Moved to a stream of its own, a kernel takes its wait for another stream along, and what comes after it on the old stream still waits as well.
+TEST(Overlap, WhatTheMovedOneWaitedForHoldsTheOldStreamToo) {
+  SmallGraph g;
+  const PlaceId thread = g.thread(), stream = g.stream(7), other = g.stream(8);
+  const OpId copy = g.kernel(thread, other, "copy_kernel", 200);
+  const OpId before = g.kernel(thread, stream, "before", 30);
+  const OpId moved = g.kernel(thread, stream, "moved", 40);
+  g.depend(moved, Moment::end(copy), DependencyKind::event);
+  const OpId after = g.kernel(thread, stream, "after", 10);
+  g.finish();
+  EXPECT_EQ(g.start(after), 245);  // 5 + 200 + 40
+  g.edit("overlap name=moved");
+  EXPECT_EQ(g.start(before), 15);
+  EXPECT_EQ(g.start(moved), 205);
+  EXPECT_EQ(g.start(after), 205);
+}
+
+TEST(Overlap, FromStreamToStreamTakesAsLongAsElsewhere) {
+  // The device takes 3 from stream 8 to stream 7.
+  SmallGraph g;
+  const PlaceId thread = g.thread(), stream = g.stream(7), other = g.stream(8);
+  const OpId copy = g.kernel(thread, other, "copy_kernel", 20);
+  const OpId first = g.kernel(thread, stream, "first", 100);
+  g.depend(first, Moment::end(copy), DependencyKind::event, 3, LagKind::hand_over);
+  const OpId moved = g.kernel(thread, stream, "moved", 40);
+  const OpId waiter = g.kernel(thread, other, "waiter", 10);
+  g.depend(waiter, Moment::end(moved), DependencyKind::event, 4, LagKind::hand_over);
+  g.finish();
+  EXPECT_EQ(g.start(waiter), 172);  // 5 + 20 + 3 + 100 + 40 + 4
+  g.edit("overlap name=moved");
+  EXPECT_EQ(g.start(moved), 131);  // 28 + 100 + 3: the lower of 3 and 4 is the median of two
+  EXPECT_EQ(g.start(waiter), 175);
+}
+
 // All-reduces of 1000 bytes (30 each) and one of 4000 (60): beta = 30 / 3000 = 0.01 ns per byte, alpha = 20.
 struct Messages : testing::Test {
   SmallGraph g;

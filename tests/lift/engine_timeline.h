@@ -97,7 +97,9 @@ class RunWriter {
         switch (action.what) {
           case Do::enter: {
             open.push_back(++external);
-            const SliceId op = slice(SliceKind::operation, thread, action.name, {when.begin, end_of(Do::enter, Do::leave)}, no_number);
+            const SliceId op =
+                slice(action.annotation ? SliceKind::annotation : SliceKind::operation, thread, action.name, {when.begin, end_of(Do::enter, Do::leave)},
+                      no_number, action.shapes.empty() ? NameId{0} : builder_.details().intern(action.shapes));
             if (action.sequence >= 0) builder_.add(SequenceFact{op, action.sequence, action.backward ? 1u : 0u});
             break;
           }
@@ -119,14 +121,15 @@ class RunWriter {
             break;
           case Do::wait:
             call("cudaStreamWaitEvent");
-            sync("Stream Wait Event", stream, recorded.at(action.number).second, recorded.at(action.number).first);
+            if (const auto event = recorded.find(action.number); event != recorded.end())  // an edit may record it later: nobody lifts that run
+              sync("Stream Wait Event", stream, event->second.second, event->second.first);
             break;
           case Do::sync_stream:
             call("cudaStreamSynchronize"), sync("Stream Sync", stream, -1, no_number);
             break;
           case Do::sync_event:
             call("cudaEventSynchronize");
-            sync("Event Sync", -1, recorded.at(action.number).second, recorded.at(action.number).first);
+            if (const auto event = recorded.find(action.number); event != recorded.end()) sync("Event Sync", -1, event->second.second, event->second.first);
             break;
           case Do::sync_device:
             call("cudaDeviceSynchronize"), sync("Context Sync", -1, -1, no_number);
@@ -142,13 +145,15 @@ class RunWriter {
   }
 
   NameId detail_of(const Program& program, const DeviceWork& work) {
-    if (work.collective < 0) return NameId{0};
+    if (work.message == 0) return NameId{0};
+    // A program of one rank stands for one of two whose other trace is not there.
+    const std::size_t members = std::max<std::size_t>(2, program.ranks.size());
     std::string ranks;
-    for (std::size_t rank = 0; rank < program.ranks.size(); ++rank) ranks += fmt::format("{}{}", rank == 0 ? "" : ", ", rank);
+    for (std::size_t rank = 0; rank < members; ++rank) ranks += fmt::format("{}{}", rank == 0 ? "" : ", ", rank);
     return builder_.details().intern(fmt::format(
-        R"("Collective name": "allreduce", "In msg nelems": 1048576, "Out msg nelems": 1048576, "Group size": {}, "dtype": "Float", "Process Group Name": "0", )"
-        R"("Process Group Description": "default_pg", "Process Group Ranks": "[{}]", "Seq": {})",
-        program.ranks.size(), ranks, work.collective));
+        R"("Collective name": "allreduce", "In msg nelems": {}, "Out msg nelems": {}, "Group size": {}, "dtype": "Float", "Process Group Name": "0", )"
+        R"("Process Group Description": "default_pg", "Process Group Ranks": "[{}]"{})",
+        work.message / 4, work.message / 4, members, ranks, work.collective < 0 ? "" : fmt::format(", \"Seq\": {}", work.collective)));
   }
 
   TimelineBuilder builder_;

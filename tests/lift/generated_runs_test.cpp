@@ -1,12 +1,13 @@
 // That a lifted graph means what it says: an engine runs a random program and writes the trace; the trace is lifted without the program at hand, edited and
 // replayed; and the engine runs the program with the same edit made on itself. Prints the table of both compared; "changes" is by how much the edit changes the
 // step (median).
-// STEPSCOPE_GENERATED_RUNS sets the number of programs (default 200; the goals are stated for 1,000).
+// STEPSCOPE_GENERATED_RUNS sets the number of programs (default 200; the goals are stated for 1,000), STEPSCOPE_FIRST_SEED the first one's seed.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,14 +24,20 @@
 namespace stepscope {
 namespace {
 
+std::uint64_t number_of(const char* variable, std::uint64_t otherwise) {
+  const char* const asked = std::getenv(variable);
+  return asked == nullptr ? otherwise : std::strtoull(asked, nullptr, 10);
+}
 std::uint64_t seeds() {
-  const char* const asked = std::getenv("STEPSCOPE_GENERATED_RUNS");
-  return asked == nullptr ? 200 : std::strtoull(asked, nullptr, 10);
+  return number_of("STEPSCOPE_GENERATED_RUNS", 200);
+}
+std::uint64_t first_seed() {
+  return number_of("STEPSCOPE_FIRST_SEED", 0);
 }
 
 TEST(GeneratedRuns, ReplayAsTheyWere) {
   std::size_t device_slices = 0, calls = 0, windows = 0;
-  for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + seeds(); ++seed) {
     const Program program = RandomProgram::draw(seed, {});
     const WrittenRun run = RunWriter::write(program, Engine::run(program));
     const Lifted lifted = lift(run.timeline, run.facts);
@@ -93,6 +100,16 @@ double worst_error(const WrittenRun& run, const Lifted& lifted, const ReplayTime
   return worst;
 }
 
+// The GPU that a program is moved to, as a file.
+std::string gpu_file() {
+  static const std::string path = [] {
+    const std::string name = testing::TempDir() + "stepscope_gpu_there.yaml";
+    std::ofstream(name) << paired::gpu_there_yaml;
+    return name;
+  }();
+  return path;
+}
+
 std::vector<Edit> edits_of(std::string_view text, std::string_view kernel, bool transfers) {
   std::vector<Edit> edits;
   while (!text.empty()) {
@@ -101,6 +118,7 @@ std::vector<Edit> edits_of(std::string_view text, std::string_view kernel, bool 
     text.remove_prefix(std::min(text.size(), end + 1));
     if (const auto at = one.find("KERNEL"); at != std::string::npos) one.replace(at, 6, kernel);
     if (const auto at = one.find("COMMUNICATION"); at != std::string::npos) one.replace(at, 13, transfers ? "class=transfer" : "class=communication");
+    if (const auto at = one.find("GPU_FILE"); at != std::string::npos) one.replace(at, 8, gpu_file());
     const auto edit = parse_edit(one.substr(one.find_first_not_of(' ')));
     EXPECT_TRUE(edit.has_value()) << one;
     if (edit) edits.push_back(*edit);
@@ -119,21 +137,24 @@ struct Compared {
 
 void compare(std::uint32_t most_ranks, std::uint64_t programs) {
   std::vector<Compared> compared(std::size(paired_edits));
-  for (std::uint64_t seed = 0; seed < programs; ++seed) {
+  for (std::uint64_t seed = first_seed(); seed < first_seed() + programs; ++seed) {
     const Program program = RandomProgram::draw(seed, {.ranks = most_ranks == 1 ? 1 : 2 + static_cast<std::uint32_t>(seed % (most_ranks - 1))});
-    const WrittenRun run = RunWriter::write(program, Engine::run(program));
+    const std::vector<RankRun> drawn = Engine::run(program);
+    const WrittenRun run = RunWriter::write(program, drawn);
     const Lifted lifted = lift(run.timeline, run.facts);
-    const EditScene scene{.timeline = run.timeline, .facts = run.facts, .lifted = lifted};
+    const Gpu gpu = paired::gpu_here();
+    const EditScene scene{.timeline = run.timeline, .facts = run.facts, .lifted = lifted, .gpu = &gpu};
     const bool transfers = has_transfers(lifted.graph);
     ReplayTimes times;
     for (std::size_t i = 0; i < std::size(paired_edits); ++i) {
       const PairedEdit& paired = paired_edits[i];
-      const std::string_view kernel = kernel_of(seed, !paired.edits.starts_with("remove"));
+      if (program.ranks.size() < paired.least_ranks) continue;
+      const std::string_view kernel = kernel_of(seed, !paired.edits.starts_with("remove") && !paired.edits.starts_with("overlap"));
       Graph graph = lifted.graph.copy();
       if (!apply_edits(scene, edits_of(paired.edits, kernel, transfers), graph)) continue;  // nothing there that it could change
       replay(graph, times);
       Program edited = program;
-      paired.on_program(edited, kernel);
+      paired.on_program(edited, {kernel, drawn});
       const WrittenRun truth = RunWriter::write(edited, Engine::run(edited));
       compared[i].errors.emplace_back(worst_error(run, lifted, times, truth), seed);
       const auto length = [](const WrittenRun& of) { return static_cast<double>(of.facts.steps[0].steps[1].step_time); };
@@ -145,6 +166,7 @@ void compare(std::uint32_t most_ranks, std::uint64_t programs) {
   fmt::print("{:85} {:>8} {:>8} {:>9} {:>9} {:>8}\n", "edit", "programs", "median", "99 of 100", "worst", "changes");
   for (std::size_t i = 0; i < std::size(paired_edits); ++i) {
     auto& [errors, changes] = compared[i];
+    if (most_ranks < paired_edits[i].least_ranks) continue;
     const std::string_view name = paired_edits[i].edits.empty() ? "(none)" : paired_edits[i].edits;
     ASSERT_GT(errors.size(), programs / 4) << name;
     std::ranges::sort(errors);

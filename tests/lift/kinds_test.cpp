@@ -126,6 +126,19 @@ TEST(LiftKinds, ACopyOfPageableMemoryBlocksItsCall) {
   EXPECT_EQ(r.start(kernel), 35 * us);
 }
 
+TEST(LiftKinds, AGraphWhoseLaunchWasNeverLastNeedsLongerByWhatItsCallDoes) {
+  // A kernel of 40 µs starts 5 µs after its launch of 2 µs. A graph is launched behind it by a call of 6 µs, and starts when the kernel has ended.
+  SmallTimeline t;
+  const TrackId main = t.thread("1"), stream = t.stream(7);
+  t.call(main, "cudaLaunchKernel", 0, 2 * us, 1);
+  t.call(main, "cudaGraphLaunch", 2 * us, 6 * us, 2);
+  const SliceId first = t.kernel(stream, "a", 5 * us, 40 * us, 1);
+  const SliceId of_graph = t.kernel(stream, "b", 46 * us, 10 * us, 2);
+  Replayed r(t);
+  r.set_duration(first, 0);
+  EXPECT_EQ(r.start(of_graph), 11 * us);  // 2 + 5 + (6 − 2)
+}
+
 TEST(LiftKinds, AGraphsKernelsFollowOneLaunch) {
   // One launch at 0: kernel a from 6 to 20 µs; b and c follow it on two streams; d follows both.
   SmallTimeline t;

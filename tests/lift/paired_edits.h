@@ -2,19 +2,16 @@
 // program's trace.
 #pragma once
 
-#include <cmath>
-#include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "program.h"
+#include "paired.h"
+#include "paired_structure.h"
+#include "paired_work.h"
 
 namespace stepscope {
 
 struct PairedEdit {
   std::string_view edits;  // of the graph, one after the other, separated by ";"; KERNEL stands for one of the program's kernel names, chosen by its seed
-  void (*on_program)(Program& program, std::string_view kernel);
+  void (*on_program)(Program& program, const Drawn& drawn);
+  std::uint32_t least_ranks = 1;  // of programs that it can change
 };
 
 // In graphs of kernels a removed one leaves a different graph: those have no launch of their own.
@@ -25,105 +22,75 @@ inline std::string_view kernel_of(std::uint64_t seed, bool in_graphs) {
 }
 
 namespace paired {
-
-inline void scale(Nanoseconds& duration, int percent) {
-  duration = static_cast<Nanoseconds>(std::llround(static_cast<double>(duration) * percent / 100.0));
-}
-
-inline void for_works(Program& program, const std::function<void(DeviceWork&)>& change) {
-  for (RankProgram& rank : program.ranks)
-    for (DeviceWork& work : rank.works) change(work);
-}
-inline void for_actions(Program& program, const std::function<void(RankProgram&, Action&)>& change) {
-  for (RankProgram& rank : program.ranks)
-    for (auto& thread : rank.threads)
-      for (Action& action : thread) change(rank, action);
-}
-// Work of a thread with the operator that it belongs to ("" = Python).
-inline void for_busy(Program& program, const std::function<void(std::string_view, Action&)>& change) {
-  for (RankProgram& rank : program.ranks)
-    for (auto& thread : rank.threads) {
-      std::vector<std::string_view> open;
-      for (Action& action : thread) {
-        if (action.what == Do::enter) open.push_back(action.name);
-        if (action.what == Do::leave) open.pop_back();
-        if (action.what == Do::work) change(open.empty() ? "" : open.back(), action);
-      }
-    }
-}
-inline bool is_communication(const DeviceWork& work) {
-  return work.name.starts_with("nccl");
-}
-
 template <int percent>
-void scale_kernels(Program& program, std::string_view) {
+void scale_kernels(Program& program, const Drawn&) {
   for_works(program, [](DeviceWork& work) {
     if (work.kind == SliceKind::kernel && !is_communication(work)) scale(work.duration, percent);
   });
 }
 template <int percent>
-void scale_named(Program& program, std::string_view kernel) {
+void scale_named(Program& program, const Drawn& drawn) {
   for_works(program, [&](DeviceWork& work) {
-    if (work.name == kernel) scale(work.duration, percent);
+    if (work.name == drawn.kernel) scale(work.duration, percent);
   });
 }
-inline void set_named(Program& program, std::string_view kernel) {
+inline void set_named(Program& program, const Drawn& drawn) {
   for_works(program, [&](DeviceWork& work) {
-    if (work.name == kernel) work.duration = 12'000;
+    if (work.name == drawn.kernel) work.duration = 12'000;
   });
 }
 template <int percent>
-void scale_communication(Program& program, std::string_view) {
+void scale_communication(Program& program, const Drawn&) {
   for_works(program, [](DeviceWork& work) {
     if (is_communication(work)) scale(work.duration, percent);
   });
 }
-inline void free_copies(Program& program, std::string_view) {
+inline void free_copies(Program& program, const Drawn&) {
   for_works(program, [](DeviceWork& work) {
     if (work.kind == SliceKind::copy) work.duration = 0;
   });
 }
 template <int percent>
-void scale_operators(Program& program, std::string_view) {
+void scale_operators(Program& program, const Drawn&) {
   for_busy(program, [](std::string_view name, Action& action) {
     if (!name.empty()) scale(action.duration, percent);
   });
 }
-inline void halve_one_operator(Program& program, std::string_view) {
+inline void halve_one_operator(Program& program, const Drawn&) {
   for_busy(program, [](std::string_view name, Action& action) {
     if (name == "aten::linear") scale(action.duration, 50);
   });
 }
-inline void free_python(Program& program, std::string_view) {
+inline void free_python(Program& program, const Drawn&) {
   for_busy(program, [](std::string_view name, Action& action) {
     if (name.empty()) action.duration = 0;
   });
 }
-inline void free_launches(Program& program, std::string_view) {
+inline void free_launches(Program& program, const Drawn&) {
   for_actions(program, [](RankProgram&, Action& action) {
     if (action.what == Do::launch) action.duration = 0;
     if (action.what == Do::launch || action.what == Do::blocking_copy) action.latency = 0;
   });
 }
-inline void no_synchronisation(Program& program, std::string_view) {
+inline void no_synchronisation(Program& program, const Drawn&) {
   for_actions(program, [](RankProgram&, Action& action) {
     if (action.what == Do::sync_stream || action.what == Do::sync_event || action.what == Do::sync_device) action.waits = false;
   });
 }
-inline void remove_synchronisation(Program& program, std::string_view) {
+inline void remove_synchronisation(Program& program, const Drawn&) {
   for_actions(program, [](RankProgram&, Action& action) {
     if (action.what == Do::sync_stream || action.what == Do::sync_event || action.what == Do::sync_device) action.removed = true;
   });
 }
-inline void remove_named(Program& program, std::string_view kernel) {
+inline void remove_named(Program& program, const Drawn& drawn) {
   for_actions(program, [&](RankProgram& rank, Action& action) {
-    if (action.what == Do::launch && action.works == 1 && rank.works[action.first_work].name == kernel) action.removed = true;
+    if (action.what == Do::launch && action.works == 1 && rank.works[action.first_work].name == drawn.kernel) action.removed = true;
   });
 }
-inline void faster_everywhere(Program& program, std::string_view kernel) {
-  scale_kernels<50>(program, kernel), scale_operators<50>(program, kernel), scale_communication<50>(program, kernel);
+inline void faster_everywhere(Program& program, const Drawn& drawn) {
+  scale_kernels<50>(program, drawn), scale_operators<50>(program, drawn), scale_communication<50>(program, drawn);
 }
-inline void nothing(Program&, std::string_view) {}
+inline void nothing(Program&, const Drawn&) {}
 
 }  // namespace paired
 
@@ -147,6 +114,19 @@ inline constexpr PairedEdit paired_edits[] = {
     {"launch_cost", paired::free_launches},
     {"no_sync name=cuda*Synchronize", paired::no_synchronisation},
     {"remove class=synchronisation name=cuda*Synchronize", paired::remove_synchronisation},
+    {"network bandwidth=2", paired::other_network<2, 100>},
+    {"network bandwidth=4 latency=0.5", paired::other_network<4, 50>},
+    {"message merge=2", paired::merged_messages},
+    {"gpu to=GPU_FILE", paired::other_gpu},
+    {"dtype to=bf16", paired::half_precision},
+    {"fuse", paired::fused_pointwise},
+    {"fused_attention", paired::fused_attention},
+    {"fused_optimizer", paired::fused_optimizer},
+    {"data_loading to=2us", paired::quick_loading},
+    {"data_loading workers=1", paired::loading_workers<1>},
+    {"data_loading workers=4", paired::loading_workers<4>},
+    {"overlap name=KERNEL", paired::overlapped},
+    {"balance", paired::balanced, 2},
     {"scale class=compute by=0.5; scale class=framework by=0.5; scale COMMUNICATION by=0.5", paired::faster_everywhere},
 };
 

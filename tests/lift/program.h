@@ -11,6 +11,15 @@
 
 namespace stepscope {
 
+// What the author of an operator knows of its arithmetic, with `flops` on the matrix units or not.
+struct Arithmetic {
+  double flops = 0;
+  double read = 0, written = 0;  // bytes; both 0 = the author wrote no shapes down
+  double element = 4;            // bytes of one number: 4 = fp32, 2 = bf16
+  bool matrix = false;
+  double bytes() const { return read + written; }
+};
+
 // Device work: one kernel, copy or fill. Of a CUDA graph, several belong to one launch.
 struct DeviceWork {
   std::string name = {};
@@ -20,6 +29,8 @@ struct DeviceWork {
   std::uint32_t stream = 0;               // row of RankProgram::streams
   std::vector<std::uint32_t> after = {};  // in a graph: works of the same graph that must have ended; empty = starts with the graph
   std::int32_t collective = -1;           // of all ranks: a member of this one; its duration is then the transfer's
+  std::int64_t message = 0;               // bytes of a collective
+  Arithmetic arithmetic = {};
 };
 
 enum class Do : std::uint8_t {
@@ -42,6 +53,7 @@ enum class Do : std::uint8_t {
 struct Action {
   Do what = Do::work;
   std::string name = {};     // of an operator
+  std::string shapes = {};   // of its arguments, as the trace writes them
   Nanoseconds duration = 0;  // of work; of a call: what it takes by itself
   Nanoseconds latency = 0;   // of a launch: from the call's start until the device may start. Of a wait: from the event until the stream goes on
   Nanoseconds back = 0;      // of what the thread waits for: from its end until the thread goes on
@@ -50,6 +62,7 @@ struct Action {
   std::uint32_t first_work = 0, works = 0;
   std::int64_t sequence = -1;  // of an operator: autograd's number
   bool backward = false;       // of an operator with a number
+  bool annotation = false;     // the operator is a range of the user's
   bool waits = true;           // of a sync: false = an edit took the waiting away
   bool removed = false;        // does not happen
 };
@@ -63,6 +76,7 @@ struct RankProgram {
 struct Program {
   std::vector<RankProgram> ranks;
   std::uint32_t collectives = 0;
+  double message_alpha = 0, message_beta = 0;  // a collective lasts alpha + bytes · beta, in ns
 };
 
 }  // namespace stepscope
