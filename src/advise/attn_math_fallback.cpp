@@ -8,6 +8,7 @@
 
 #include "advise/evidence_device.h"
 #include "cost/arguments.h"
+#include "edit/attention_spans.h"
 
 namespace stepscope {
 
@@ -34,21 +35,15 @@ std::vector<Finding> detect(const AdviceScene& scene) {
     seen.insert(row);
     by_operator = true;
   }
-  // A product, a softmax within the next calls, and a product again.
   double keys = 0;
   const std::vector<DeviceCall> calls = e.calls();
-  const auto batched = [](const DeviceCall& call) { return call.work->matrix_units && has_any_text(call.arguments->name, {"bmm"}); };
-  for (std::size_t i = 0; i < calls.size(); ++i) {
-    if (!has_text(calls[i].arguments->name, "softmax") || has_text(calls[i].arguments->name, "backward") || has_text(calls[i].arguments->name, "log_softmax"))
-      continue;
-    std::size_t first = i, last = i;
-    for (std::size_t back = 1; back <= 6 && back <= i && first == i; ++back)
-      if (batched(calls[i - back])) first = i - back;
-    for (std::size_t on = 1; on <= 4 && i + on < calls.size() && last == i; ++on)
-      if (batched(calls[i + on])) last = i + on;
-    if (first == i || last == i || keys_of(calls[i]) < 256) continue;
-    keys = std::max(keys, keys_of(calls[i]));
-    for (std::size_t at = first; at <= last; ++at)
+  std::vector<AttentionPart> parts;
+  for (const DeviceCall& call : calls) parts.push_back(attention_part(call.arguments->name, call.work->matrix_units));
+  for (const AttentionSpan& span : attention_spans(parts)) {
+    const double length = keys_of(calls[span.softmax]);
+    if (span.backward || length < 256) continue;
+    keys = std::max(keys, length);
+    for (std::size_t at = span.first; at <= span.last; ++at)
       for (const std::uint32_t row : calls[at].rows)
         if (seen.insert(row).second) picked.add(row);
   }

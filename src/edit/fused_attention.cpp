@@ -1,7 +1,7 @@
 // fused_attention: attention that is made of matrix products, scaling, mask, softmax and dropout becomes one kernel that never writes the scores.
 //
-// One attention is what a *scaled_dot_product_attention* or *attention* operator launched, or, where the selector says which kernels, a run of chosen kernels
-// on one stream that holds at least two matrix products. Its time by roofline (FlashAttention, arXiv:2205.14135):
+// One attention is what a *scaled_dot_product_attention* operator launched, or a softmax with the batched products before and behind it on its stream
+// (attention_spans.h). Its time by roofline (FlashAttention, arXiv:2205.14135):
 //   FLOPs = those of its matrix products, in backward 5/4 of them (the scores are computed again)
 //   bytes = those of its matrix products without each one's largest tensor (the scores): queries, keys, values and results
 //   time  = max(FLOPs / (efficiency · matrix rate), bytes / memory bandwidth), at most what the kernels take now
@@ -12,8 +12,8 @@
 #include <map>
 
 #include "cost/arguments.h"
+#include "edit/attention_spans.h"
 #include "edit/change.h"
-#include "edit/selector.h"
 #include "edit/words.h"
 #include "edit/work_of.h"
 
@@ -71,28 +71,46 @@ Products products_of(const Graph&, WorkOf& works, std::span<const OpId> run) {
   return sum;
 }
 
-std::vector<std::vector<OpId>> attentions_of(const EditScene& scene, const Graph& graph, std::span<const OpId> operations, bool exactly) {
+// Chosen kernels of one stream that one call launched, one behind the other.
+struct Launched {
+  SliceId call = no_id<SliceId>;  // no_id = its work is not known
+  AttentionPart part{};
+  std::size_t first = 0, last = 0;  // of the kernels, both within
+};
+
+std::vector<std::vector<OpId>> attentions_of(const EditScene& scene, const Graph& graph, WorkOf& works, std::span<const OpId> operations) {
   std::vector<bool> chosen(graph.size(), false);
   for (const OpId op : operations) chosen[index(op)] = true;
   std::vector<std::vector<OpId>> list;
   for (const std::vector<OpId>& stream : by_stream(graph)) {
     std::map<SliceId, std::size_t> by_operator;
-    bool open = false;
+    std::vector<OpId> kernels;
+    std::vector<Launched> calls;
     for (const OpId op : stream) {
-      const SliceId around = chosen[index(op)] ? attention_around(scene, graph, op) : no_id<SliceId>;
-      if (around != no_id<SliceId>) {
+      if (!chosen[index(op)]) continue;
+      if (const SliceId around = attention_around(scene, graph, op); around != no_id<SliceId>) {
         const auto [at, fresh] = by_operator.try_emplace(around, list.size());
         if (fresh) list.emplace_back();
         list[at->second].push_back(op);
-        open = false;
-      } else if (exactly && chosen[index(op)]) {
-        if (!open) list.emplace_back();
-        open = true;
-        list.back().push_back(op);
-      } else {
-        open = false;
+        continue;
       }
+      const WorkOf::Found found = works.of(op);
+      kernels.push_back(op);
+      const std::size_t place = kernels.size() - 1;
+      if (found.work != nullptr && !calls.empty() && calls.back().call == found.call) {
+        calls.back().last = place;
+        continue;
+      }
+      const AttentionPart part =
+          found.work == nullptr ? attention_part(graph.name_of(op), false) : attention_part(scene.timeline.name_of(found.call), found.work->matrix_units);
+      // What is not known is no step of the way from a product to its softmax, unless its name says that it is one.
+      if (found.work != nullptr || part != AttentionPart::other) calls.push_back({found.work == nullptr ? no_id<SliceId> : found.call, part, place, place});
     }
+    std::vector<AttentionPart> parts;
+    for (const Launched& one : calls) parts.push_back(one.part);
+    for (const AttentionSpan& span : attention_spans(parts))
+      list.emplace_back(kernels.begin() + static_cast<std::ptrdiff_t>(calls[span.first].first),
+                        kernels.begin() + static_cast<std::ptrdiff_t>(calls[span.last].last) + 1);
   }
   return list;
 }
@@ -102,9 +120,6 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
   const auto efficiency = factor_parameter(edit, "efficiency");
   if (!efficiency) return std::unexpected(efficiency.error());
   if (*efficiency && (**efficiency <= 0 || **efficiency > 1)) return edit_error("efficiency= is not between 0 and 1", "for example: efficiency=0.5");
-  const bool exactly = edit.operations || std::ranges::any_of(selector_parameters(), [&](const EditParameter& one) {
-                         return one.name != "class" && one.name != "phase" && one.name != "step" && one.name != "rank" && edit.parameters.contains(one.name);
-                       });
   const Gpu& gpu = *scene.gpu;
   const Launches launches(scene, graph);
   WorkOf works(scene, graph);
@@ -112,7 +127,7 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
   Nanoseconds before = 0, after = 0;
   double best = 0, worst = 0;
   std::size_t fused = 0, calls = 0, unknown = 0;
-  for (const std::vector<OpId>& run : attentions_of(scene, graph, operations, exactly)) {
+  for (const std::vector<OpId>& run : attentions_of(scene, graph, works, operations)) {
     if (run.size() < 3) continue;  // it is fused already
     const Products products = products_of(graph, works, run);
     const std::optional<double> rate = gpu.matrix_rate(products.type);
@@ -138,7 +153,8 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
   if (fused == 0)
     return unknown > 0
                ? edit_error("the shapes of the attention's matrix products, or the GPU's rate for their type, are not known", "record with record_shapes=True")
-               : edit_error("no attention of separate kernels was found", "say which kernels are one: module=*Attention*, or operator=...");
+               : edit_error("no attention of separate kernels was found: no batched product, softmax and batched product behind one another",
+                            "where it is fused already, there is nothing to do; else record with record_shapes=True");
   if (before > after) {
     effect.optimistic = best / static_cast<double>(before - after);
     effect.pessimistic = worst / static_cast<double>(before - after);

@@ -7,6 +7,7 @@
 
 #include "base/kernel_name.h"
 #include "base/text.h"
+#include "edit/module_path.h"
 #include "edit/selector.h"
 #include "edit/words.h"
 
@@ -40,6 +41,27 @@ std::string nearest_of(const Times& names, std::string_view pattern) {
 
 bool in_domain(OperationClass c, std::span<const OperationClass> classes) {
   return classes.empty() ? runs_on_device(c) || c == OperationClass::transfer : std::ranges::find(classes, c) != classes.end();
+}
+
+// By the module, which has many names for one operation: its own and those around it.
+std::string modules_near(const EditScene& scene, const Graph& graph, const Edit& edit, std::span<const OpId> looked_at) {
+  const auto glob = parameter(edit, "module");
+  if (!glob) return {};
+  ModulePaths modules(scene.timeline, scene.facts);
+  const Glob wanted(*glob);
+  Times names;
+  for (const OpId op : looked_at) {
+    if (graph.operations.origin[op] == no_id<SliceId>) continue;
+    std::string path;
+    for (const std::string_view one : modules.around(graph.operations.origin[op])) {
+      if (!path.empty()) path += '/';
+      path += one;
+      if (wanted.matches(one) || wanted.matches(path)) return {};
+      names[std::string(one)] += graph.operations.duration[op];
+    }
+  }
+  if (names.empty()) return "the trace tells of no module behind them: record with with_stack=True";
+  return nearest_of(names, *glob);
 }
 
 }  // namespace
@@ -93,7 +115,7 @@ std::string what_there_is(const EditScene& scene, const Graph& graph, const Edit
     const Times names = gather(value);
     const Glob wanted(*glob);
     if (std::ranges::any_of(names, [&](const auto& one) { return wanted.matches(one.first); })) return {};
-    return fmt::format("{} ({}=)", nearest_of(names, ""), key);
+    return names.empty() ? fmt::format("none of them has a {}", key) : fmt::format("{} ({}=)", nearest_of(names, ""), key);
   };
   std::string text = closed("stream", [&](OpId op) { return graph.place_of(op).kind == PlaceKind::stream ? std::to_string(graph.place_of(op).stream) : ""; });
   if (text.empty())
@@ -105,6 +127,25 @@ std::string what_there_is(const EditScene& scene, const Graph& graph, const Edit
       return rank < scene.timeline.ranks.size() ? std::to_string(scene.timeline.ranks[rank].number) : std::string();
     });
   }
+  if (text.empty()) {
+    text = closed("device", [&](OpId op) {
+      const std::size_t device = index(graph.place_of(op).device);
+      return device < scene.timeline.devices.size() ? scene.timeline.devices[device].label : std::string();
+    });
+  }
+  if (text.empty()) {
+    text = closed("step", [&](OpId op) {
+      const auto number = operation_step(scene, graph, op);
+      return number ? std::to_string(*number) : std::string();
+    });
+  }
+  if (text.empty()) {
+    text = closed("collective", [&](OpId op) {
+      const CollectiveFunction function = operation_collective(scene, graph, op);
+      return function == CollectiveFunction::unknown ? std::string() : collective_word(function);
+    });
+  }
+  if (text.empty()) text = modules_near(scene, graph, edit, looked_at);
   return text.empty() ? "no single word is to blame: each matches something, but not all at once" : text;
 }
 

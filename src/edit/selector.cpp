@@ -100,12 +100,8 @@ class Selection {
     });
   }
   bool collective_matches(OpId op) {
-    const OperationClass c = graph_.operations.operation_class[op];
-    if (c != OperationClass::communication && c != OperationClass::transfer) return false;
-    return once(collectives_, graph_.operations.name[op], [&] {
-      const CollectiveFunction function = collective_function_of_kernel(graph_.name_of(op));
-      return function != CollectiveFunction::unknown && globs_[collective]->matches(canonical(collective_function_name(function)));
-    });
+    const CollectiveFunction function = operation_collective(scene_, graph_, op);
+    return function != CollectiveFunction::unknown && globs_[collective]->matches(canonical(collective_function_name(function)));
   }
   bool rank_matches(OpId op) {
     const RankId of = graph_.place_of(op).rank;
@@ -121,28 +117,9 @@ class Selection {
     const SliceId slice = origin(op);
     return slice != no_id<SliceId> && globs_[phase]->matches(phase_name(scene_.facts.phase[slice]));
   }
-  // By the step's window on the device, of what runs on a thread by the step itself.
   bool step_matches(OpId op) {
-    const SliceId slice = origin(op);
-    if (slice == no_id<SliceId>) return false;
-    const Nanoseconds at = scene_.timeline.slices.start[slice];
-    const Place& place = graph_.place_of(op);
-    if (place.kind == PlaceKind::stream) {
-      for (const DeviceFacts& one : scene_.facts.devices) {
-        if (one.device != place.device) continue;
-        const auto after = std::ranges::upper_bound(one.windows, at, {}, [](const StepWindow& w) { return w.window.begin; });
-        if (after == one.windows.begin()) return false;
-        const StepWindow& window = *std::prev(after);
-        return window.window.contains(at) && globs_[step]->matches(std::to_string(window.number));
-      }
-      return false;
-    }
-    if (index(place.rank) >= scene_.facts.steps.size()) return false;
-    const std::vector<Step>& steps = scene_.facts.steps[index(place.rank)].steps;
-    const auto after = std::ranges::upper_bound(steps, at, {}, [](const Step& one) { return one.annotation.begin; });
-    if (after == steps.begin()) return false;
-    const Step& found = *std::prev(after);
-    return at < found.annotation.begin + found.step_time && globs_[step]->matches(std::to_string(found.number));
+    const std::optional<std::int64_t> number = operation_step(scene_, graph_, op);
+    return number && globs_[step]->matches(std::to_string(*number));
   }
   bool operator_matches(OpId op) {
     const SliceId slice = origin(op);
@@ -168,7 +145,7 @@ class Selection {
   const EditScene& scene_;
   const Graph& graph_;
   std::array<std::optional<Glob>, std::size(parameters)> globs_;
-  std::unordered_map<std::uint32_t, bool> names_, collectives_, operators_;
+  std::unordered_map<std::uint32_t, bool> names_, operators_;
   std::unique_ptr<ModulePaths> modules_;
 };
 
@@ -189,6 +166,20 @@ Result<void> check_words(const Edit& edit, std::string_view key, std::span<const
   return edit_error(fmt::format("{}={} is none of those there are", key, *value), "known: " + known);
 }
 
+// As they are written in a selector: "all_reduce", "send_receive".
+Result<void> check_collective(const Edit& edit) {
+  const auto value = parameter(edit, "collective");
+  if (!value) return {};
+  const Glob glob(canonical(*value));
+  std::string known;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(CollectiveFunction::unknown); ++i) {
+    const auto function = static_cast<CollectiveFunction>(i);
+    if (glob.matches(canonical(collective_function_name(function)))) return {};
+    known += (known.empty() ? "" : ", ") + collective_word(function);
+  }
+  return edit_error(fmt::format("collective={} is none of those there are", *value), "known: " + known);
+}
+
 }  // namespace
 
 std::span<const EditParameter> selector_parameters() {
@@ -202,7 +193,42 @@ Result<void> check_selector(const Edit& edit) {
   for (std::size_t i = 0; i < phase_count; ++i) phases.push_back(phase_name(static_cast<Phase>(i)));
   if (const auto checked = check_words(edit, "class", classes); !checked) return checked;
   if (const auto checked = check_words(edit, "category", categories); !checked) return checked;
+  if (const auto checked = check_collective(edit); !checked) return checked;
   return check_words(edit, "phase", phases);
+}
+
+std::string collective_word(CollectiveFunction function) {
+  std::string word = lower_case(collective_function_name(function));
+  std::ranges::replace_if(word, [](char c) { return c == '-' || c == '/' || c == ' '; }, '_');
+  return word;
+}
+
+CollectiveFunction operation_collective(const EditScene& scene, const Graph& graph, OpId op) {
+  const OperationClass c = graph.operations.operation_class[op];
+  if (c != OperationClass::communication && c != OperationClass::transfer) return CollectiveFunction::unknown;
+  const SliceId slice = graph.operations.origin[op];
+  return slice == no_id<SliceId> ? collective_function_of_kernel(graph.name_of(op)) : collective_call(scene.timeline, scene.facts, slice).function;
+}
+
+std::optional<std::int64_t> operation_step(const EditScene& scene, const Graph& graph, OpId op) {
+  const SliceId slice = graph.operations.origin[op];
+  if (slice == no_id<SliceId>) return std::nullopt;
+  const Nanoseconds at = scene.timeline.slices.start[slice];
+  const Place& place = graph.place_of(op);
+  if (place.kind == PlaceKind::stream) {
+    for (const DeviceFacts& one : scene.facts.devices) {
+      if (one.device != place.device) continue;
+      const auto after = std::ranges::upper_bound(one.windows, at, {}, [](const StepWindow& w) { return w.window.begin; });
+      if (after == one.windows.begin() || !std::prev(after)->window.contains(at)) return std::nullopt;
+      return std::prev(after)->number;
+    }
+    return std::nullopt;
+  }
+  if (index(place.rank) >= scene.facts.steps.size()) return std::nullopt;
+  const std::vector<Step>& steps = scene.facts.steps[index(place.rank)].steps;
+  const auto after = std::ranges::upper_bound(steps, at, {}, [](const Step& one) { return one.annotation.begin; });
+  if (after == steps.begin() || at >= std::prev(after)->annotation.begin + std::prev(after)->step_time) return std::nullopt;
+  return std::prev(after)->number;
 }
 
 OperatorCategory operation_category(const EditScene& scene, const Graph& graph, OpId op) {

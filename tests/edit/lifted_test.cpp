@@ -204,6 +204,62 @@ TEST_F(LiftedTrace, FusedAttention) {
   EXPECT_FALSE(edit("fused_attention"));
 }
 
+TEST_F(LiftedTrace, FusedAttentionLeavesItsProjections) {
+  // As above without an operator around them, between two projections that a module's selector would choose too.
+  const SliceId queries = launched("aten::addmm", "gemm", 10, 100, 1000, "[[8],[8,8],[8,8]]", R"(["float","float","float"])");
+  const SliceId scores = launched("aten::bmm", "gemm", 50, 1100, 1000, "[[1,8,4],[1,4,8]]", R"(["float","float"])");
+  const SliceId softmax = launched("aten::_softmax", "softmax", 90, 2100, 1000, "[[1,8,8],[],[]]", R"(["float","Scalar","Scalar"])");
+  const SliceId values = launched("aten::bmm", "gemm", 130, 3100, 1000, "[[1,8,8],[1,8,4]]", R"(["float","float"])");
+  const SliceId result = launched("aten::addmm", "gemm", 170, 4100, 1000, "[[8],[8,8],[8,8]]", R"(["float","float","float"])");
+  finish();
+  const Gpu gpu = slow_gpu();
+  for (const std::string_view text : {"fused_attention", "fused_attention operator=aten::*"}) {
+    graph = lifted.graph.copy();
+    const auto effects = edit(text, &gpu);
+    ASSERT_TRUE(effects) << effects.error().message();
+    EXPECT_EQ(effects->front().operations, 3u);
+    EXPECT_EQ(duration(scores), 512);
+    EXPECT_EQ(duration(softmax) + duration(values), 0);
+    EXPECT_EQ(duration(queries) + duration(result), 2000);
+  }
+  graph = lifted.graph.copy();
+  EXPECT_FALSE(edit("fused_attention operator=aten::addmm", &gpu));  // chosen kernels that are no attention
+}
+
+TEST_F(LiftedTrace, CollectivesByWhatLaunchedThem) {
+  // NCCL runs an all-to-all as SendRecv; the annotation around its launch says what it is.
+  t.annotation(thread, "nccl:all_to_all", 0, 40);
+  t.call(thread, "cudaLaunchKernel", 10, 10, 1);
+  const SliceId exchange = t.kernel(stream, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", 50, 100, 1);
+  t.call(thread, "cudaLaunchKernel", 60, 10, 2);
+  const SliceId pipeline = t.kernel(stream, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", 200, 100, 2);
+  finish();
+  EXPECT_EQ(count("scale collective=all_to_all by=2"), 1u);
+  EXPECT_EQ(duration(exchange), 200);
+  EXPECT_EQ(count("scale collective=send_receive by=3"), 1u);
+  EXPECT_EQ(duration(pipeline), 300);
+  EXPECT_EQ(count("scale collective=All-to-All|sendreceive by=1"), 2u);
+}
+
+TEST_F(LiftedTrace, WhatDidNotMatchIsNamedBesideWhatThereIs) {
+  TimelineBuilder& b = t.builder();
+  const SliceId frame = t.slice(SliceKind::python_function, thread, "nn.Module: Attention_2", 0, 100);
+  b.add(PythonFact{frame, 1, 0xFFFF'FFFFu, 1});
+  t.call(thread, "cudaLaunchKernel", 10, 10, 1);
+  t.kernel(stream, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 50, 100, 1);
+  finish();
+  const auto told = [&](std::string_view text) {
+    const auto effects = edit(text);
+    return effects ? std::string("matched") : effects.error().message();
+  };
+  EXPECT_NE(told("scale module=Atention* by=2").find("there are: Attention_2"), std::string::npos) << told("scale module=Atention* by=2");
+  EXPECT_NE(told("scale module=Attention* by=2").find("matched"), std::string::npos);
+  EXPECT_NE(told("scale collective=all_gather by=2").find("all_reduce (collective=)"), std::string::npos) << told("scale collective=all_gather by=2");
+  EXPECT_NE(told("scale collective=foo by=2").find("known: all_reduce, all_gather"), std::string::npos) << told("scale collective=foo by=2");
+  EXPECT_NE(told("scale device=gpu:99 by=2").find("(device=)"), std::string::npos) << told("scale device=gpu:99 by=2");
+  EXPECT_NE(told("scale step=7 by=2").find("none of them has a step"), std::string::npos) << told("scale step=7 by=2");
+}
+
 TEST_F(LiftedTrace, FusedOptimizer) {
   t.annotation(thread, "Optimizer.step#AdamW.step", 0, 200);
   const SliceId first = launched("aten::mul_", "elementwise", 10, 100, 20'000, "[[1000],[]]", R"(["float","Scalar"])");
