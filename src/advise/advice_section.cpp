@@ -35,7 +35,7 @@ Table ranked(const AdviceList& list) {
                           {"observation", "What was seen", Unit::none},
                           {"would_settle", "What would settle it", Unit::none, false},
                           {"caveats", "Caveats", Unit::none, false},
-                          {"slices", "Evidence (slices)", Unit::none, false}},
+                          {"slices", "Evidence (slices)", Unit::slices, false}},
               .rows = {}};
   for (const Advice& advice : list.advice) {
     if (!advice.gain_ns) continue;
@@ -67,7 +67,7 @@ Table without_gain(const AdviceList& list) {
                           {"observation", "What was seen", Unit::none},
                           {"why", "Why no gain is told", Unit::none},
                           {"would_settle", "What would settle it", Unit::none, false},
-                          {"slices", "Evidence (slices)", Unit::none, false}},
+                          {"slices", "Evidence (slices)", Unit::slices, false}},
               .rows = {}};
   for (const Advice& advice : list.advice) {
     if (advice.gain_ns) continue;
@@ -82,7 +82,7 @@ Table without_gain(const AdviceList& list) {
 
 std::string slice_list(std::span<const SliceId> slices) {
   std::string text;
-  for (const SliceId slice : slices) text += (text.empty() ? "" : ", ") + std::to_string(index(slice));
+  for (const SliceId slice : slices) text += fmt::format("{}{}", text.empty() ? "" : ", ", index(slice));
   return text;
 }
 

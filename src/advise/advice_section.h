@@ -9,7 +9,7 @@ namespace stepscope {
 // Key "advice". Without any advice the section says so.
 Section advice_section(const AdviceList& list);
 
-// "18234, 18240": rows of the Timeline's slices, as JSON and HTML name evidence.
+// "18234, 18240": rows of the Timeline's slices, as evidence is named everywhere.
 std::string slice_list(std::span<const SliceId> slices);
 
 }  // namespace stepscope

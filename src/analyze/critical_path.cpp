@@ -1,5 +1,5 @@
 // What the length of a step on the device is made of: the critical path through the lifted graph (METRICS.md, Critical path), by kind, operator, module and
-// collective, and the delays on it that nothing explains.
+// collective, the delays on it that nothing explains, and how much longer the work beside it may last (slack).
 //
 // The path of each step's window on the device; the parts of a path sum to the window exactly (simulate/critical_path.h). The figures and tables are of one
 // step: the steady one of median length (without steps: the whole capture). by_step has the kinds of all.
@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/beside_path.h"
 #include "analyze/path_owner.h"
 #include "analyze/question.h"
 #include "analyze/unexplained_delay.h"
@@ -189,6 +190,8 @@ std::vector<Section> answer(const Scene& scene) {
   if (has_modules) section.tables.push_back(table_of_groups("by_module", "By module", {"module", "Module"}, modules, length));
   if (!collectives.empty()) section.tables.push_back(table_of_groups("by_collective", "By collective", {"collective", "Collective"}, collectives, length));
   if (Table delays = table_of_delays(scene, owners, typical.path); !delays.rows.empty()) section.tables.push_back(std::move(delays));
+  if (Table beside = table_beside_path(scene.lifted->graph, *scene.times, *typical.window, typical.path, owners); !beside.rows.empty())
+    section.tables.push_back(std::move(beside));
   section.tables.push_back(table_of_steps(paths));
   section.summary = summary_of(typical, section.tables[0], section.tables[1]);
   if (scene.timeline.ranks.size() == 1 && typical.path[PathPartKind::communication] > 0)

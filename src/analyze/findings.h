@@ -23,6 +23,7 @@ enum class Unit : std::uint8_t {
   flops_per_second,  // shown as TFLOP/s
   ratio,             // 0…1 (may exceed 1): shown in percent
   flops_per_byte,
+  slices,  // rows of Timeline::slices, as text: "18234, 18240"; an array of numbers in JSON
 };
 
 // Absent values are null in JSON and "–" in text: unknown stays unknown.

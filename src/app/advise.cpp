@@ -16,11 +16,12 @@ namespace stepscope::app {
 
 namespace {
 
-enum class Form { text, json, environment, yaml, markdown };
+enum class Form { text, environment, yaml, markdown };
 
 struct AdviseCommand {
   AnalyzeOptions options;
   Form form = Form::text;
+  bool emits = false, json = false;
   std::string output = "-";
   bool quiet = false;
 };
@@ -40,6 +41,7 @@ CommandLine command_line(AdviseCommand& c) {
                           .expected = "env, yaml or markdown",
                           .example = "--emit env",
                           .take = [&c](const std::string& text) {
+                            c.emits = true;
                             if (text == "env") c.form = Form::environment;
                             if (text == "yaml") c.form = Form::yaml;
                             if (text == "markdown") c.form = Form::markdown;
@@ -51,8 +53,7 @@ CommandLine command_line(AdviseCommand& c) {
                           .expected = "text or json",
                           .example = "--format json",
                           .take = [&c](const std::string& text) {
-                            if (text == "text") c.form = Form::text;
-                            if (text == "json") c.form = Form::json;
+                            c.json = text == "json";
                             return text == "text" || text == "json";
                           }});
   line.options.push_back(gpu_option(c.options.gpu));
@@ -94,7 +95,7 @@ std::string answer(const AdviseCommand& command, const Analysis& analysis, const
   }
   SectionReport report{.title = "What to change", .schema = "stepscope.advice/1", .sections = {}};
   if (const Section* section = find_section(analysis.findings.sections, "advice")) report.sections.push_back(*section);
-  if (command.form == Form::json) return sections_json(report);
+  if (command.json) return sections_json(report);
   TextOptions options = text_options(console, command.output);
   options.verbosity = 1;
   return sections_text(report, options);
@@ -107,6 +108,9 @@ int run_advise(std::span<const std::string> words, Console& console) {
     console.say("stepscope advise: " + error.message());
     return error.kind == Error::Kind::nothing_to_analyse ? exit_nothing_to_analyse : exit_unusable;
   };
+  if (command.emits && command.json)
+    return refuse(Error{"", std::nullopt, "--emit and --format json are two forms of the answer", "Give one of them: --emit yaml is for programs too",
+                        Error::Kind::unusable});
   if (const auto allowed = check_output(command.output, command.options.paths, "the answer"); !allowed) return refuse(allowed.error());
   Progress progress;
   command.options.progress = &progress;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "advise/advice_section.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "report/format.h"
@@ -16,9 +17,16 @@ std::string duration(double nanoseconds) {
   return format_duration(std::llround(nanoseconds));
 }
 
-// "−38.1 ms (9.2 %)"
+constexpr std::string_view saved_already = "nothing more than the ones above save already";
+
+bool saves_nothing_more(const Advice& advice) {
+  return advice.gain_ns && std::llround(*advice.gain_ns) <= 0;
+}
+
+// "−38.1 ms per step (9.2 %)"
 std::string gain_of(const Advice& advice, const AdviceList& list) {
   if (!advice.gain_ns) return "gain not known";
+  if (saves_nothing_more(advice)) return std::string(saved_already);
   return fmt::format("−{} per step ({})", duration(*advice.gain_ns), format_percent(list.step_ns > 0 ? *advice.gain_ns / list.step_ns : 0, true));
 }
 
@@ -70,13 +78,20 @@ std::string markdown_text(std::string_view text) {
 }  // namespace
 
 std::string advice_environment(const AdviceList& list) {
-  std::string script = "# What stepscope advise found, as environment variables; other changes are comments.\n";
+  std::string script =
+      "# What stepscope advise found, as environment variables. Comments: changes of other forms, and settings whose gain is not known, is saved already by "
+      "the\n"
+      "# ones above, or is of low confidence; take off the # to try them.\n";
   if (list.step_ns > 0) script += fmt::format("# Step {} -> {} with all of it, by replays.\n", duration(list.step_ns), duration(list.after_all_ns));
   for (const Advice& advice : list.advice) {
     script += fmt::format("\n# {} ({}): {}\n", one_line(advice.finding.title), advice.rule->name, gain_of(advice, list));
+    script += fmt::format("# Confidence: {}.{}\n", confidence_name(advice.finding.confidence),
+                          advice.finding.would_settle.empty() ? "" : " To be sure: " + one_line(advice.finding.would_settle));
+    for (const std::string& caveat : advice.caveats) script += fmt::format("# {}\n", one_line(caveat));
+    const bool is_sure = advice.gain_ns && !saves_nothing_more(advice) && advice.finding.confidence != Confidence::low;
     for (const Change& change : advice.finding.changes) {
       if (change.form == Change::Form::environment && is_assignments(change.text))
-        script += "export " + change.text + "\n";
+        script += (is_sure ? "export " : "# export ") + change.text + "\n";
       else
         script += fmt::format("#   {} ({}): {}\n", change.framework, change_form_name(change.form), one_line(change.text));
     }
@@ -94,6 +109,9 @@ std::string advice_yaml(const AdviceList& list) {
     yaml += fmt::format("    confidence: {}\n    observation: {}\n", confidence_name(advice.finding.confidence), quoted(advice.finding.observation));
     if (!advice.finding.unknown.empty()) yaml += fmt::format("    unknown: {}\n", quoted(advice.finding.unknown));
     if (!advice.finding.would_settle.empty()) yaml += fmt::format("    would_settle: {}\n", quoted(advice.finding.would_settle));
+    if (!advice.caveats.empty()) yaml += "    caveats:\n";
+    for (const std::string& caveat : advice.caveats) yaml += fmt::format("      - {}\n", quoted(caveat));
+    yaml += fmt::format("    slices: [{}]\n", slice_list(advice.finding.evidence));
     yaml += fmt::format("    changes:{}\n", advice.finding.changes.empty() ? " []" : "");
     for (const Change& change : advice.finding.changes)
       yaml += fmt::format("      - framework: {}\n        form: {}\n        change: {}\n", quoted(change.framework), change_form_name(change.form),
@@ -112,8 +130,10 @@ std::string advice_markdown(const AdviceList& list) {
   for (const Advice& advice : list.advice) {
     page += fmt::format("\n## {}: {}\n\n{}\n", markdown_text(advice.finding.title), gain_of(advice, list), markdown_text(advice.finding.observation));
     if (!advice.finding.unknown.empty()) page += "\n" + markdown_text(advice.finding.unknown) + "\n";
-    page += fmt::format("\nConfidence: {}.{}\n\n", confidence_name(advice.finding.confidence),
+    page += fmt::format("\nConfidence: {}.{}", confidence_name(advice.finding.confidence),
                         advice.finding.would_settle.empty() ? "" : " To be sure: " + markdown_text(advice.finding.would_settle));
+    for (const std::string& caveat : advice.caveats) page += " " + markdown_text(caveat);
+    page += fmt::format(" Seen in slices {}.\n\n", slice_list(advice.finding.evidence));
     for (const Change& change : advice.finding.changes) page += fmt::format("- {}: `{}`\n", change.framework, one_line(change.text));
   }
   return page;

@@ -46,6 +46,7 @@ std::span<const Step> steps_of(Unit unit) {
     case Unit::flops_per_byte:
       return intensities;
     case Unit::none:
+    case Unit::slices:
     case Unit::count:
     case Unit::ratio:
       break;

@@ -1,5 +1,8 @@
 // The JSON report: schema "stepscope.analysis/1", described in docs/analysis-schema.md. A new question appears in it by itself: a section is an object of
 // its figures and tables, or the array itself where its only table carries the section's key (analyze/findings.h).
+#include <algorithm>
+#include <charconv>
+
 #include "base/json_writer.h"
 #include "report/json_parts.h"
 #include "report/report.h"
@@ -20,13 +23,28 @@ void write(JsonWriter& json, const Value& value) {
   std::visit(Visitor{json}, value);
 }
 
+// "18234, 18240" as an array of numbers.
+void write_slices(JsonWriter& json, std::string_view list) {
+  json.begin_array();
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(", "), list.size());
+    std::int64_t number = 0;
+    if (std::from_chars(list.data(), list.data() + end, number).ec == std::errc{}) json.value(number);
+    list.remove_prefix(std::min(list.size(), end + 2));
+  }
+  json.end_array();
+}
+
 void write(JsonWriter& json, const Table& table) {
   json.begin_array(true);
   for (const std::vector<Value>& row : table.rows) {
     json.begin_object();
     for (std::size_t column = 0; column < table.columns.size() && column < row.size(); ++column) {
       json.key(table.columns[column].key);
-      write(json, row[column]);
+      if (const auto* list = std::get_if<std::string>(&row[column]); list != nullptr && table.columns[column].unit == Unit::slices)
+        write_slices(json, *list);
+      else
+        write(json, row[column]);
     }
     json.end_object();
   }

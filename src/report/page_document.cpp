@@ -75,6 +75,7 @@ class Json {
 std::string_view unit_name(Unit unit) {
   switch (unit) {
     case Unit::none:
+    case Unit::slices:
       return "none";
     case Unit::count:
       return "count";
