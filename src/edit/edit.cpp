@@ -57,7 +57,10 @@ Result<void> check_edit(const Edit& edit) {
   for (const auto& [name, value] : edit.parameters) {
     const bool own = std::ranges::any_of(kind->parameters, [&](const EditParameter& one) { return one.name == name; });
     const bool selects = kind->selects && std::ranges::any_of(selector_parameters(), [&](const EditParameter& one) { return one.name == name; });
-    if (!own && !selects) return edit_error(fmt::format("the edit {} does not know {}=", edit.kind, name), "it knows " + known_parameters(*kind));
+    if (!own && !selects) {
+      const std::string known = known_parameters(*kind);
+      return edit_error(fmt::format("the edit {} does not know {}=", edit.kind, name), known.empty() ? "it takes no parameters" : "it knows " + known);
+    }
     if (value.empty()) return edit_error(fmt::format("{}= of the edit {} has no value", name, edit.kind), fmt::format("for example: {}", kind->example));
   }
   for (const EditParameter& one : kind->parameters)

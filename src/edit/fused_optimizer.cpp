@@ -71,6 +71,8 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
   if (!count) return std::unexpected(count.error());
   if (!each) return std::unexpected(each.error());
   if (!efficiency) return std::unexpected(efficiency.error());
+  if (*count && **count <= 0) return edit_error("parameters=0: there would be nothing to update", "for example: parameters=1.2e9");
+  if (*each && **each <= 0) return edit_error("bytes_per_parameter=0: nothing would be moved", "for example, of Adam in fp32: bytes_per_parameter=28");
   if (*efficiency && (**efficiency <= 0 || **efficiency > 1)) return edit_error("efficiency= is not between 0 and 1", "for example: efficiency=0.8");
 
   std::map<std::pair<PlaceId, SliceId>, std::vector<OpId>> steps;

@@ -210,7 +210,11 @@ Result<EditEffect> apply(const EditScene& scene, const Edit& edit, std::span<con
   const auto until_text = parameter(edit, "until");
   if (until_text) {
     const Result<Edit> selector = parse_edit("free " + std::string(*until_text));
-    if (!selector) return edit_error(fmt::format("until={}: {}", *until_text, selector.error().problem), "a selector in quotes: until=\"phase=optimizer\"");
+    if (!selector) {
+      std::string problem = selector.error().problem;
+      if (constexpr std::string_view of_edit = "the edit free"; problem.starts_with(of_edit)) problem.replace(0, of_edit.size(), "a selector");
+      return edit_error(fmt::format("until={}: {}", *until_text, problem), "a selector in quotes: until=\"phase=optimizer\"");
+    }
     const Result<std::vector<OpId>> found = select_operations(scene, graph, *selector, {});
     if (!found) return edit_error(fmt::format("until={}: {}", *until_text, found.error().problem), found.error().remedy);
     for (const OpId op : *found) until[index(op)] = true;

@@ -5,8 +5,10 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <set>
 
+#include "analyze/path_owner.h"
 #include "analyze/time_moved.h"
 #include "analyze/value.h"
 #include "edit/edit.h"
@@ -105,6 +107,20 @@ std::string change_text(double before, double after) {
   return fmt::format("{}{:.{}f} %", percent < 0 ? "−" : "+", std::abs(percent), std::abs(percent) < 10 ? 2 : 1);
 }
 
+// Whether some operations take longer, and no operation and no lag takes less.
+bool only_longer(const Graph& before, const Graph& after) {
+  bool any = false;
+  for (std::uint32_t row = 1; row < before.size(); ++row) {
+    const Nanoseconds was = before.operations.duration[OpId{row}], is = after.operations.duration[OpId{row}];
+    if (is < was) return false;
+    any |= is > was;
+  }
+  if (before.dependencies.size() != after.dependencies.size()) return false;
+  for (std::uint32_t i = 0; i < before.dependencies.size(); ++i)
+    if (after.dependencies.lag[i] < before.dependencies.lag[i]) return false;
+  return any;
+}
+
 Section step_section(const EditScene& scene, const Outcome& outcome) {
   Section section{.key = "step", .title = "Step time"};
   const bool steps = std::ranges::any_of(outcome.windows, [&](std::uint32_t row) { return scene.lifted.windows[row].step != no_step; });
@@ -161,6 +177,10 @@ Section step_section(const EditScene& scene, const Outcome& outcome) {
   section.caveats.push_back(
       steps ? "Means of the steps that are neither first nor last nor outliers, unless there are no others; of several ranks the longest of each step."
             : "No steps were found: the times are those of the whole capture.");
+  if (saved > 0 && only_longer(scene.lifted.graph, outcome.edited))
+    section.caveats.push_back(
+        "No operation became shorter: this is no gain. The first of these steps begins later than it did, behind work that was queued on the device before "
+        "it, by more than the last one ends later; in a run that goes on like this, a step takes no less than before.");
   return section;
 }
 
@@ -226,6 +246,39 @@ Section moved_section(const EditScene& scene, const Outcome& outcome) {
   return section;
 }
 
+// The operators that the critical paths of the windows go through, before and after; what most is left of comes first.
+Table operators_on_path(const EditScene& scene, const Outcome& outcome) {
+  struct Sums {
+    double before = 0, after = 0;
+  };
+  std::map<std::string, Sums> operators;
+  const double n = std::max(1.0, static_cast<double>(outcome.windows.size()));
+  for (const std::uint32_t row : outcome.windows) {
+    const GraphWindow& window = scene.lifted.windows[row];
+    const auto add = [&](const Graph& graph, const ReplayTimes& times, double Sums::* sum) {
+      const PathOwners owners(scene.timeline, scene.facts, graph, window.rank);
+      for (const PathPart& part : critical_path(graph, times, window.begin, window.end).parts)
+        operators[owners.operator_of(part)].*sum += static_cast<double>(part.interval.length()) / n;
+    };
+    add(scene.lifted.graph, outcome.before, &Sums::before);
+    add(outcome.edited, outcome.after, &Sums::after);
+  }
+  std::vector<std::pair<std::string, Sums>> order(operators.begin(), operators.end());
+  std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
+    return a.second.after != b.second.after ? a.second.after > b.second.after : a.second.before > b.second.before;
+  });
+  if (order.size() > most_names) order.resize(most_names);
+  Table table{.key = "by_operator",
+              .title = "Operators on it, with what they launched and what waited for it, mean of the windows",
+              .columns = {{"operator", "Operator"},
+                          {"before_ns", "Before", Unit::nanoseconds},
+                          {"after_ns", "After", Unit::nanoseconds},
+                          {"change_ns", "Change", Unit::nanoseconds}},
+              .rows = {}};
+  for (const auto& [name, sums] : order) table.rows.push_back({text(name), sums.before, sums.after, sums.after - sums.before});
+  return table;
+}
+
 // What the critical paths of the windows are made of, before and after.
 Section path_section(const EditScene& scene, const Outcome& outcome) {
   std::array<double, path_part_kind_count> before{}, after{};
@@ -262,6 +315,7 @@ Section path_section(const EditScene& scene, const Outcome& outcome) {
     section.summary =
         fmt::format("Most of what is left: {} ({:.0f} %).", path_part_kind_title(static_cast<PathPartKind>(longest)), 100 * after[longest] / length);
   section.tables.push_back(std::move(table));
+  section.tables.push_back(operators_on_path(scene, outcome));
   return section;
 }
 

@@ -42,6 +42,22 @@ TEST_F(WhatIfVerb, FasterKernelsOnlyShortenWhatTheyEnd) {
   EXPECT_EQ(std::get<double>(moved->table("by_name")->rows.at(0).at(5)), -180'000);
 }
 
+TEST_F(WhatIfVerb, ThePathByOperatorSumsToTheStep) {
+  const auto result = run({"scale name=gemm* by=20"});
+  ASSERT_TRUE(result) << message(result);
+  const Table* table = find_section(result->sections, "critical_path")->table("by_operator");
+  ASSERT_NE(table, nullptr);
+  double before = 0, after = 0;
+  for (const auto& row : table->rows) {
+    before += std::get<double>(row[1]);
+    after += std::get<double>(row[2]);
+  }
+  EXPECT_DOUBLE_EQ(before, figure(*result, "step", "before_ns"));
+  EXPECT_DOUBLE_EQ(after, figure(*result, "step", "after_ns"));
+  EXPECT_GT(after, before);
+  for (std::size_t row = 1; row < table->rows.size(); ++row) EXPECT_GE(std::get<double>(table->rows[row - 1][2]), std::get<double>(table->rows[row][2]));
+}
+
 TEST_F(WhatIfVerb, GainsOfEditsAreMarginal) {
   const auto result = run({"free name=gemm*", "remove name=gemm*"});
   ASSERT_TRUE(result) << message(result);
