@@ -31,7 +31,7 @@ constexpr std::string_view categories[slice_kind_count] = {"kernel",   "gpu_memc
 class ChromeFile {
  public:
   ChromeFile(const WriteInput& input, const ByteSink& sink)
-      : input_(input), timeline_(input.timeline), several_(input.timeline.ranks.size() > 1), events_(sink, timeline_.origin_ns) {}
+      : input_(input), timeline_(input.timeline), several_(input.timeline.ranks.size() > 1), events_(sink) {}
 
   Result<void> write() {
     write_head();
@@ -51,10 +51,12 @@ class ChromeFile {
 
   void write_head() {
     std::string head = "{\"schemaVersion\": 1, \"displayTimeUnit\": \"ms\"";
-    // One file has one base: with several, times are as the files have them.
+    // Times are written from the first slice on: viewers hold them in doubles, which at microseconds since 1970 are no nanoseconds. One file has one base; with
+    // several, what is added to it gives the files' own times.
     const bool one_base = !timeline_.ranks.empty() &&
                           std::ranges::all_of(timeline_.ranks, [&](const Rank& rank) { return rank.base_time_ns == timeline_.ranks.front().base_time_ns; });
-    if (const Nanoseconds base = one_base ? timeline_.ranks.front().base_time_ns : 0; base != 0) head += fmt::format(", \"baseTimeNanoseconds\": {}", base);
+    const Nanoseconds base = one_base ? timeline_.ranks.front().base_time_ns : 0;
+    if (const Nanoseconds first = base + timeline_.origin_ns; first != 0) head += fmt::format(", \"baseTimeNanoseconds\": {}", first);
     if (!several_ && !timeline_.ranks.empty()) {
       const Rank& rank = timeline_.ranks.front();
       if (rank.number_from == RankSource::distributed_info || rank.world_size > 0)

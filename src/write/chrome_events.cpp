@@ -44,26 +44,26 @@ void ChromeEvents::slice(std::string_view category, std::string_view name, const
                          std::string_view arguments) {
   begin();
   fmt::format_to(std::back_inserter(text_), R"({{"ph": "X", "cat": "{}", "name": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}}}})", category,
-                 name, row.process, row.thread, decimal_microseconds(start + shift_), decimal_microseconds(duration), arguments);
+                 name, row.process, row.thread, decimal_microseconds(start), decimal_microseconds(duration), arguments);
 }
 
 void ChromeEvents::flow(std::string_view category, std::string_view name, const ChromeRow& row, bool starts, std::uint64_t id, Nanoseconds time) {
   begin();
   fmt::format_to(std::back_inserter(text_), R"({{"ph": "{}", "cat": "{}", "name": "{}", "id": {}, "pid": {}, "tid": {}, "ts": {}{}}})", starts ? "s" : "f",
-                 category, name, id, row.process, row.thread, decimal_microseconds(time + shift_), starts ? "" : R"(, "bp": "e")");
+                 category, name, id, row.process, row.thread, decimal_microseconds(time), starts ? "" : R"(, "bp": "e")");
 }
 
 void ChromeEvents::instant(std::string_view name, const ChromeRow& row, Nanoseconds time, std::string_view arguments) {
   begin();
   fmt::format_to(std::back_inserter(text_),
                  R"({{"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": {}, "pid": {}, "tid": {}, "ts": {}, "args": {{{}}}}})", name, row.process,
-                 row.thread, decimal_microseconds(time + shift_), arguments);
+                 row.thread, decimal_microseconds(time), arguments);
 }
 
 void ChromeEvents::counter(std::string_view name, const ChromeRow& row, Nanoseconds time, std::string_view arguments) {
   begin();
   fmt::format_to(std::back_inserter(text_), R"({{"ph": "C", "name": {}, "pid": {}, "tid": {}, "ts": {}, "args": {{{}}}}})", name, row.process, row.thread,
-                 decimal_microseconds(time + shift_), arguments);
+                 decimal_microseconds(time), arguments);
 }
 
 void ChromeEvents::metadata(std::string_view kind, const ChromeRow& row, std::string_view arguments) {

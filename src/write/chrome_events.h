@@ -26,8 +26,7 @@ std::string number_or_string(std::string_view text);
 // Collects events and hands them to the sink in pieces.
 class ChromeEvents {
  public:
-  // origin: what is added to every time, so that it is the input file's again.
-  ChromeEvents(const ByteSink& sink, Nanoseconds origin) : sink_(sink), shift_(origin) {}
+  explicit ChromeEvents(const ByteSink& sink) : sink_(sink) {}
 
   // Text that stands before the first event.
   void head(std::string_view text) { text_ += text; }
@@ -45,7 +44,6 @@ class ChromeEvents {
   void begin();
   void flush();
   const ByteSink& sink_;
-  Nanoseconds shift_;
   std::string text_;
   bool first_ = true;
   Result<void> result_;
