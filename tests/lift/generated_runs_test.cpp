@@ -1,7 +1,8 @@
 // That a lifted graph means what it says: an engine runs a random program and writes the trace; the trace is lifted without the program at hand, edited and
 // replayed; and the engine runs the program with the same edit made on itself. Prints the table of both compared; "changes" is by how much the edit changes the
 // step (median).
-// STEPSCOPE_GENERATED_RUNS sets the number of programs (default 200; the goals are stated for 1,000), STEPSCOPE_FIRST_SEED the first one's seed.
+// STEPSCOPE_GENERATED_RUNS sets the number of programs (default 200, over ranks a quarter of it below 1,000, for which the goals are stated),
+// STEPSCOPE_FIRST_SEED the first one's seed.
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -184,7 +185,7 @@ TEST(GeneratedRuns, EditsMeanWhatTheySay) {
 }
 
 TEST(GeneratedRuns, EditsMeanWhatTheySayOverRanks) {
-  compare(4, seeds() / 4);
+  compare(4, seeds() < 1'000 ? seeds() / 4 : seeds());
 }
 
 }  // namespace
